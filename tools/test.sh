@@ -63,7 +63,7 @@ install_missing $build_packages clang-14 libclang-rt-14-dev clang-format-14 binu
     zstd gzip xz-utils bzip2 strace util-linux bsdutils mount mandoc python3 redis-server sqlite3 \
     libjansson-dev libsqlite3-dev liblmdb-dev golang-go default-jdk-headless nodejs squid postfix nginx-light curl zsh fish \
     lintian mmdebstrap debhelper dpkg-dev systemd \
-    postgresql python3-psycopg2 golang-github-lib-pq-dev git $portable_packages $static_packages abigail-tools libunistring-dev \
+    postgresql python3-psycopg2 golang-github-lib-pq-dev git iproute2 $portable_packages $static_packages abigail-tools libunistring-dev \
     python3-dev python3-venv python3-pip golang-github-dcso-bloom-cli libguava-java
 # Two stages that run at once must not install at once.
 case " $stages " in *" pages "*) install_missing $pages_packages ;; esac

@@ -1,5 +1,6 @@
 """Clusters of three primaries and three replicas: a set over several keys, failovers under load, a primary that is cut
-off, and workers that are killed. Nothing that WAIT has acknowledged is lost.
+off, a network that is cut in two, and workers that are killed. Nothing that WAIT has acknowledged is lost, as far as WAIT
+can tell.
 
 MODULE_CLUSTER_SECONDS is how long each load runs at least; without it some hundred acknowledged writes are enough.
 
@@ -21,7 +22,8 @@ import unittest
 
 import redis
 
-from server import PATIENCE, Server, raw_client, wait_for
+from namespaces import Network, enter
+from server import PATIENCE, SERVER, Server, raw_client, wait_for, wait_for_replica
 
 CALM, ALERT = 60000, 1000  # milliseconds
 SECONDS = float(os.environ.get("MODULE_CLUSTER_SECONDS", "4"))
@@ -40,20 +42,27 @@ def load_tests(loader, tests, pattern):
     return unittest.TestSuite() if os.environ.get("MODULE_CLUSTER") == "0" else tests
 
 
+def connect(host, port, timeout):
+    """A connection on which no command is sent twice, and whose answers are as the server sends them."""
+    once = redis.retry.Retry(redis.backoff.NoBackoff(), 0)
+    client = redis.Redis(host=host, port=port, socket_timeout=timeout, retry=once, single_connection_client=True)
+    client.response_callbacks.clear()
+    return client
+
+
 class ClusterClient:
     """A client of one thread that follows failovers: any node tells where the slots are."""
 
-    def __init__(self, ports):
+    def __init__(self, ports, hosts=None, timeout=60):
         self.ports = list(ports)
+        self.hosts = hosts or {}  # by port, other than 127.0.0.1
+        self.timeout = timeout
         self.nodes = {}
         self.ranges = []
 
     def node(self, port):
         if port not in self.nodes:
-            once = redis.retry.Retry(redis.backoff.NoBackoff(), 0)
-            client = redis.Redis(port=port, socket_timeout=60, retry=once, single_connection_client=True)
-            client.response_callbacks.clear()
-            self.nodes[port] = client
+            self.nodes[port] = connect(self.hosts.get(port, "127.0.0.1"), port, self.timeout)
         return self.nodes[port]
 
     def refresh(self):
@@ -97,21 +106,12 @@ class ClusterClient:
         raise AssertionError("no node says where URLs belong")
 
 
-class Cluster(unittest.TestCase):
-    def setUp(self):
-        options = ["--cluster-enabled", "yes", "--cluster-node-timeout", str(ALERT), "--appendonly", "yes",
-                   "--cluster-replica-validity-factor", "0"]
-        self.servers = [Server(*options) for _ in range(6)]
-        self.ports = [server.port for server in self.servers]
-        addresses = [f"127.0.0.1:{port}" for port in self.ports]
-        tool = shutil.which("redis-cli") or shutil.which("valkey-cli")
-        subprocess.run([tool, "--cluster", "create", *addresses, "--cluster-replicas", "1", "--cluster-yes"],
-                       check=True, stdout=subprocess.DEVNULL)
-        wait_for(lambda: all(self.is_ready(server) for server in self.servers))
-        self.be(CALM)
-        wait_for(lambda: all(self.is_ready(server) for server in self.servers))
-        self.client = ClusterClient(self.ports)
-        self.client.refresh()
+OPTIONS = ["--cluster-enabled", "yes", "--cluster-node-timeout", str(ALERT), "--appendonly", "yes",
+           "--cluster-replica-validity-factor", "0"]
+
+
+class Nodes(unittest.TestCase):
+    """What a test knows about the servers of its cluster."""
 
     def tearDown(self):
         for server in self.servers:
@@ -119,26 +119,20 @@ class Cluster(unittest.TestCase):
                 server.process.send_signal(signal.SIGCONT)
             server.end()
 
-    def be(self, timeout, without=None):
+    def be(self, timeout, *without):
         """Sets how long the living nodes wait for another."""
         for server in self.servers:
-            if server.process and server is not without:
+            if server.process and server not in without:
                 raw_client(server)("CONFIG", "SET", "cluster-node-timeout", timeout)
 
-    def take_over(self, port, replica, gone):
-        """Waits until the replica is the primary of the slots of a node that is gone, and all living nodes know it."""
-        others = [server for server in self.servers if server.process and server is not gone]
+    def take_over(self, port, replica, *gone):
+        """Waits until the replica is the primary of the slots of a node, and all nodes know it but those that are gone."""
+        others = [server for server in self.servers if server.process and server not in gone]
         slots = {(first, last) for first, last, at in self.client.ranges if at == port}
-        self.be(ALERT, gone)
+        self.be(ALERT, *gone)
         wait_for(lambda: all(slots <= {(first, last) for first, last, primary, *_ in raw_client(server)("CLUSTER", "SLOTS")
                                        if primary[1] == replica.port} for server in others))
-        self.be(CALM, gone)
-
-    def pause(self, server):
-        """The signal alone does not say when the process stands still."""
-        server.process.send_signal(signal.SIGSTOP)
-        stat = pathlib.Path(f"/proc/{server.process.pid}/stat")
-        wait_for(lambda: stat.read_text().rsplit(")", 1)[1].split()[0] == "T")
+        self.be(CALM, *gone)
 
     def wait_for_replica(self, key):
         """Waits until the replica of a key's primary has all that the primary has."""
@@ -172,6 +166,27 @@ class Cluster(unittest.TestCase):
         for key in keys:
             self.client(key, ("UNSEEN.RESERVE", key))
         return keys
+
+
+class Cluster(Nodes):
+    def setUp(self):
+        self.servers = [Server(*OPTIONS) for _ in range(6)]
+        self.ports = [server.port for server in self.servers]
+        addresses = [f"127.0.0.1:{port}" for port in self.ports]
+        tool = shutil.which("redis-cli") or shutil.which("valkey-cli")
+        subprocess.run([tool, "--cluster", "create", *addresses, "--cluster-replicas", "1", "--cluster-yes"],
+                       check=True, stdout=subprocess.DEVNULL)
+        wait_for(lambda: all(self.is_ready(server) for server in self.servers))
+        self.be(CALM)
+        wait_for(lambda: all(self.is_ready(server) for server in self.servers))
+        self.client = ClusterClient(self.ports)
+        self.client.refresh()
+
+    def pause(self, server):
+        """The signal alone does not say when the process stands still."""
+        server.process.send_signal(signal.SIGSTOP)
+        stat = pathlib.Path(f"/proc/{server.process.pid}/stat")
+        wait_for(lambda: stat.read_text().rsplit(")", 1)[1].split()[0] == "T")
 
     def write(self, number, stop, acknowledged, others, wait=1000):
         """Adds URLs until it is told to stop; an add is acknowledged when WAIT says that a replica has it."""
@@ -337,6 +352,187 @@ class Cluster(unittest.TestCase):
         self.assertEqual(set(shards), set(keys))
         for key, url in zip(shards, urls):
             self.assertEqual(self.client(key, ("UNSEEN.EXISTS", key, url)), [[1]], url)
+
+
+class SideServer(Server):
+    """A server on one side of a network. The test itself reaches it by a local socket, whatever becomes of the link."""
+
+    def __init__(self, side, port, *options):
+        folder = tempfile.mkdtemp(prefix="unseen-module-")
+        self.side, self.wanted_port, self.socket = side, port, os.path.join(folder, "socket")
+        super().__init__("--bind", side.address, "--protected-mode", "no", "--unixsocket", self.socket,
+                         "--cluster-announce-ip", side.address, *options, folder=folder, program=side.command(SERVER))
+
+    def start(self, *more):
+        """All ports of the side are free."""
+        if not self.start_at(self.wanted_port, more):
+            raise RuntimeError(self.text())
+
+    def client(self, protocol=2, db=0):
+        return redis.Redis(unix_socket_path=self.socket, protocol=protocol, db=db, socket_timeout=PATIENCE)
+
+
+class Partition(Nodes):
+    """Six nodes on two sides of a network whose link is cut: one primary and one replica are the minority. The minority
+    goes on as before, because its nodes wait a minute for the others; on the other side its primary is replaced."""
+
+    def setUp(self):
+        network = self.network = Network()
+        self.addCleanup(network.close)
+        self.left, self.right = network.sides
+        enter(self.right.fd)
+        self.servers = []
+        for i, side in enumerate([self.left, self.right, self.right, self.right, self.right, self.left]):
+            self.servers.append(SideServer(side, 7001 + i, *OPTIONS))
+            self.addCleanup(self.servers[-1].end)
+        self.is_cut = threading.Event()
+
+    def join(self, primaries_of_replicas):
+        """Makes a cluster: the first three nodes are primaries, each of the others is a replica of the primary named."""
+        nodes = [raw_client(server) for server in self.servers]
+        for i, node in enumerate(nodes):
+            node("CLUSTER", "SET-CONFIG-EPOCH", i + 1)
+        for i, node in enumerate(nodes[:3]):
+            node("CLUSTER", "ADDSLOTSRANGE", 16384 * i // 3, 16384 * (i + 1) // 3 - 1)
+        for node in nodes:
+            for server in self.servers:
+                node("CLUSTER", "MEET", server.side.address, server.port)
+        wait_for(lambda: all(node("CLUSTER", "NODES").count(b" connected") == 6 and b"handshake" not in node("CLUSTER", "NODES")
+                             for node in nodes))
+        for i, node in zip(primaries_of_replicas, nodes[3:]):
+            node("CLUSTER", "REPLICATE", nodes[i]("CLUSTER", "MYID"))
+        wait_for(lambda: all(b"cluster_state:ok" in node("CLUSTER", "INFO") for node in nodes) and
+                 all(b"master_link_status:up" in node("INFO", "replication") for node in nodes[3:]) and
+                 all(node("INFO", "replication").count(b"state=online") == primaries_of_replicas.count(i)
+                     for i, node in enumerate(nodes[:3])))
+        self.be(CALM)
+        self.hosts = {server.port: server.side.address for server in self.servers}
+        self.ports = [server.port for server in self.servers if server.side is self.right]
+        self.client = self.new_client()
+
+    def new_client(self):
+        """A client of the majority: it learns from its own side where the slots are, and gives up a node after 2 s."""
+        client = ClusterClient(self.ports, self.hosts, timeout=2)
+        client.refresh()
+        return client
+
+    def cut(self):
+        self.network.cut()
+        self.is_cut.set()
+
+    def heal(self):
+        self.is_cut.clear()
+        self.network.heal()
+
+    def is_replica_of(self, server, primary):
+        replication = raw_client(server)("INFO", "replication")
+        return f"master_port:{primary.port}".encode() in replication and b"master_link_status:up" in replication
+
+    def write_left(self, keys, stop, written):
+        """Adds URLs on the side of the minority, to keys of its primary, until it is told to stop."""
+        enter(self.left.fd)
+        client = connect(self.left.address, self.servers[0].port, PATIENCE)
+        for i in range(10 ** 9):
+            if stop.is_set():
+                return
+            key, url, while_cut = keys[i % len(keys)], f"http://left.com/{i}", self.is_cut.is_set()
+            try:
+                added = client.execute_command("UNSEEN.ADD", key, url)
+                nreplicas = client.execute_command("WAIT", 1, 10 if while_cut else 1000)
+            except redis.exceptions.RedisError:
+                time.sleep(0.05)  # the node is a replica now
+                continue
+            if added == [1]:
+                written.append((key, url, while_cut, nreplicas))
+
+    def write_right(self, number, keys, stop, written):
+        """The same on the side of the majority, to all keys. The first answer may have been lost with its connection, so
+        that only an add that was new counts."""
+        client = self.new_client()
+        for i in range(10 ** 9):
+            if stop.is_set():
+                return
+            key, url, while_cut = keys[i % len(keys)], f"http://right{number}.com/{i}", self.is_cut.is_set()
+            added, nreplicas = client(key, ("UNSEEN.ADD", key, url), ("WAIT", 1, 10 if while_cut else 1000))
+            if added == [1]:
+                written.append((key, url, while_cut, nreplicas))
+
+    def test_both_sides_write(self):
+        """Each primary has one replica, that of the minority's primary on the other side: WAIT 1 tells what stays."""
+        self.join([0, 1, 2])
+        primary, replica = self.servers[0], self.servers[3]
+        keys = self.keys()
+        cut_off = [key for key in keys if self.client.port_of(key) == primary.port]
+        stop, left, right, errors = threading.Event(), [], [], []
+
+        def run(write, *arguments):
+            try:
+                write(*arguments)
+            except BaseException as error:  # the test must end
+                errors.append(error)
+
+        def wait_until(condition):
+            wait_for(lambda: errors or condition())
+
+        def acknowledged(written, while_cut):
+            return [(key, url) for key, url, cut, nreplicas in written if nreplicas >= 1 and cut == while_cut]
+
+        threads = [threading.Thread(target=run, args=(self.write_left, cut_off, stop, left))]
+        threads += [threading.Thread(target=run, args=(self.write_right, i, keys, stop, right)) for i in range(2)]
+        for thread in threads:
+            thread.start()
+        try:
+            wait_until(lambda: min(len(acknowledged(left, False)), len(acknowledged(right, False))) > 100)
+            time.sleep(LOAD / 4)
+            self.cut()
+            wait_until(lambda: sum(cut for _, _, cut, _ in left) > 10)
+            self.take_over(primary.port, replica, primary, self.servers[5])
+            wait_until(lambda: len(acknowledged(right, True)) > 10)
+            time.sleep(LOAD / 4)
+            before = len(right)
+            self.heal()
+            wait_until(lambda: self.is_replica_of(primary, replica) and self.is_replica_of(self.servers[5], self.servers[2]))
+            wait_until(lambda: any(key in cut_off for key, _ in acknowledged(right[before:], False)))
+            time.sleep(LOAD / 2)
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(errors, [])
+        self.client.refresh()
+
+        def missing(pairs):
+            return [url for key, url in pairs if self.client(key, ("UNSEEN.EXISTS", key, url)) != [[1]]]
+
+        kept = [(key, url) for key, url, _, nreplicas in left + right if nreplicas >= 1]
+        self.assertEqual(missing(kept), [])
+        # What the minority was told 0 for is new again, all of it.
+        self.assertEqual(acknowledged(left, True), [])
+        unsafe = [(key, url) for key, url, cut, _ in left if cut]
+        self.assertEqual(len(missing(unsafe)), len(unsafe))
+        wait_for_replica(replica, primary)
+        for key in cut_off:
+            self.assertEqual(raw_client(primary)("DEBUG", "DIGEST-VALUE", key), raw_client(replica)("DEBUG", "DIGEST-VALUE", key))
+
+    def test_a_replica_on_the_wrong_side(self):
+        """The minority's primary has a replica on either side. WAIT 1 is content with the one beside it, and what it has
+        acknowledged is lost; WAIT 2 is not."""
+        self.join([0, 1, 0])
+        primary, replica, beside = self.servers[0], self.servers[3], self.servers[5]
+        key = next(key for key in self.keys() if self.client.port_of(key) == primary.port)
+        node = primary.client().client()  # one connection, as WAIT asks for
+        self.assertEqual(node.execute_command("UNSEEN.ADD", key, "http://safe.com/"), [1])
+        wait_for(lambda: node.execute_command("WAIT", 2, 1000) == 2)
+        self.cut()
+        self.assertEqual(node.execute_command("UNSEEN.ADD", key, "http://unsafe.com/"), [1])
+        wait_for(lambda: node.execute_command("WAIT", 1, 1000) == 1)
+        self.assertEqual(node.execute_command("WAIT", 2, 100), 1)
+        node.close()
+        self.take_over(primary.port, replica, primary, beside)
+        self.heal()
+        wait_for(lambda: self.is_replica_of(primary, replica) and self.is_replica_of(beside, replica))
+        self.client.refresh()
+        self.assertEqual(self.client(key, ("UNSEEN.EXISTS", key, "http://safe.com/", "http://unsafe.com/")), [[1, 0]])
 
 
 def work(path, n, ports):
