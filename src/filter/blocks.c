@@ -336,17 +336,22 @@ static enum unseen_status blocks_load_piece(struct unseen__filter *filter, const
                                             size_t len)
 {
     struct blocks *b = blocks_from(filter);
-    return unseen__line_array_load_piece(&b->array, piece, len, &b->allocator);
+    const uint8_t *bytes;
+    size_t offset;
+    const enum unseen_status status =
+        unseen__line_array_load_piece(&b->array, piece, len, &b->allocator);
+    if (status == UNSEEN_OK) {
+        /* Counted piece by piece: at the end, a server would stand still while all is read again. */
+        const size_t n = unseen__line_array_overlap(&b->array, piece, len, &bytes, &offset);
+        b->nset += b->kind->count(bytes, n);
+    }
+    return status;
 }
 
 static enum unseen_status blocks_load_finish(struct unseen__filter *filter)
 {
     struct blocks *b = blocks_from(filter);
-    const enum unseen_status status = unseen__line_array_load_finish(&b->array, &b->allocator);
-    if (status == UNSEEN_OK) {
-        b->nset = b->kind->count(b->bytes, (size_t)b->array.nlines * UNSEEN__LINE);
-    }
-    return status;
+    return unseen__line_array_load_finish(&b->array, &b->allocator);
 }
 
 static bool blocks_is_same_shape(const struct unseen__filter *filter,
