@@ -44,6 +44,13 @@ def free_port():
             return port
 
 
+def environment():
+    """That of every server, also of one that a test starts itself."""
+    if not PRELOAD:
+        return dict(os.environ)
+    return dict(os.environ, LD_PRELOAD=PRELOAD, ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1")
+
+
 class Server:
     """A server process with a folder of its own; stopped by its process id."""
 
@@ -71,10 +78,7 @@ class Server:
         command += [*self.options, *more, "--loadmodule", MODULE, *self.module_arguments]
         self.log = open(os.path.join(self.folder, "log"), "ab")
         begin = self.log.tell()
-        environment = dict(os.environ)
-        if PRELOAD:
-            environment.update(LD_PRELOAD=PRELOAD, ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1")
-        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, env=environment)
+        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, env=environment())
         until = time.monotonic() + PATIENCE
         while self.process.poll() is None and time.monotonic() < until:
             try:

@@ -8,7 +8,7 @@ import unittest
 
 import redis
 
-from server import MODULE, SERVER, Server, raw_client
+from server import MODULE, PATIENCE, SERVER, Server, environment, raw_client
 
 SECRET = "00112233445566778899aAbBcCdDeEfF"
 
@@ -75,7 +75,8 @@ class Secret(unittest.TestCase):
     def refused_start(self, path):
         """What a server says that does not start; it would listen on a socket only."""
         command = [SERVER, "--port", "0", "--unixsocket", self.folder + "/s", "--save", "", "--dir", self.folder, "--loadmodule", MODULE, "seed-file", path]
-        process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False)
+        process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, check=False,
+                                 env=environment())
         self.assertNotEqual(process.returncode, 0)
         return process.stdout.decode(errors="replace")
 

@@ -152,8 +152,10 @@ class Small(Case):
         wait_for(lambda: b"bf_sets:1\r" in self.raw("INFO", "bf"))  # a server may free in the background
 
     def test_bytes(self):
-        """50 items at 0.01 take at most 160 bytes with their key, where the allocator is jemalloc."""
+        """50 items at 0.01 take at most 160 bytes with their key, where the allocator is jemalloc. A key of 12 bytes and
+        no value takes 88 of them in Redis 7.0 and 104 in Valkey 8.0, which so may have 16 more."""
         client = self.server.client()
+        most = 176 if client.info("server").get("valkey_version", "").startswith("8.") else 160
         if "jemalloc" not in client.info("memory")["mem_allocator"]:
             self.skipTest("the server has no jemalloc")
         nkeys = 16384
@@ -164,7 +166,7 @@ class Small(Case):
                 if i % 256 == 255:
                     pipe.execute()
         # The server gives the buffers of the pipeline back when they have been idle for some seconds.
-        wait_for(lambda: (client.info("memory")["used_memory"] - before) / nkeys <= 160)
+        wait_for(lambda: (client.info("memory")["used_memory"] - before) / nkeys <= most)
 
     def test_memory_is_given_back(self):
         for i in range(300):
