@@ -29,6 +29,7 @@ enum {
 struct server_string {
     size_t len;
     char *bytes; /* with a zero behind */
+    unsigned nretained;
 };
 
 struct server_ctx {
@@ -143,7 +144,7 @@ static void give_back(void *ptr)
 
 static struct server_string string_of(const void *data, size_t len)
 {
-    struct server_string s = {len, malloc(len + 1)};
+    struct server_string s = {len, malloc(len + 1), 0};
     require(s.bytes);
     if (len > 0) {
         memcpy(s.bytes, data, len);
@@ -393,10 +394,20 @@ static struct server_string *create_string(struct server_ctx *ctx, const char *d
     return s;
 }
 
+static void retain_string(struct server_ctx *ctx, struct server_string *s)
+{
+    (void)ctx;
+    s->nretained++;
+}
+
 static void free_string(struct server_ctx *ctx, struct server_string *s)
 {
     size_t i = nlive;
     (void)ctx;
+    if (s->nretained > 0) {
+        s->nretained--;
+        return;
+    }
     while (i > 0 && live[i - 1] != s) {
         i--;
     }
@@ -835,6 +846,7 @@ static int get_api(const char *name, void *function_out)
         FAKE("StringToLongLong", string_to_number),
         FAKE("StringToDouble", string_to_double),
         FAKE("CreateString", create_string),
+        FAKE("RetainString", retain_string),
         FAKE("FreeString", free_string),
         FAKE("GetKeyNameFromIO", name_of_io),
         FAKE("WrongArity", wrong_arity),
@@ -949,6 +961,9 @@ static void call(int db, const char *name, struct server_string *argv, int argc,
     require(command->run(&ctx, pointers, 1 + argc) == SERVER_OK);
     running = NULL;
     require(nwhole == 1 && depth == 0 && nopen == 0 && nlive == nlive_loaded);
+    for (int i = 0; i < argc; i++) {
+        require(argv[i].nretained == 0);
+    }
     free(first.bytes);
 }
 

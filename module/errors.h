@@ -77,8 +77,8 @@ struct server_ctx;
     ERRORS_SAME(X, GUARD_WAIT, "ERR WAIT must be 0 to 3600000 milliseconds")                       \
     ERRORS_SAME(X, GUARD_PX, "ERR PX must be 1 to 1000000000000 milliseconds")                     \
     ERRORS_SAME(X, GUARD_REPLICA, "READONLY a replica may be behind: ask the primary")             \
-    ERRORS_SAME(X, MERGE_REPLICA,                                                                  \
-                "ERR the server has become a replica: merge again on its primary")                 \
+    ERRORS_SAME(X, REPLICA, "ERR the server has become a replica: ask its primary again")          \
+    ERRORS_SAME(X, REPLACED, "ERR another load of this key has begun")                             \
     ERRORS_SAME(X, SYNTAX, "ERR syntax error")
 
 enum error {

@@ -4,7 +4,8 @@
  * takes the place of the load that has been idle for longest. Replicas and the AOF get each frame as it
  * comes, so that the last one is no more work than the others. But a load is not in a file or in a full
  * sync: if a child was forked to write one meanwhile, or a replica came or went, the whole value is
- * sent at the end. */
+ * sent at the end. That is done in steps (steps.h), as is all of BF.LOAD. If a child is forked or a replica
+ * comes between two steps, the steps begin again with the first frame; the key appears with the last one. */
 #include "load.h"
 
 #include <string.h>
@@ -15,37 +16,84 @@
 #include "keys.h"
 #include "module.h"
 #include "parse.h"
+#include "steps.h"
 
 enum {
     LOADS_MAX = 16,
-    LENGTH_BYTES = 4
+    LENGTH_BYTES = 4,
+    STEP_FRAMES = 4, /* in one step */
+    STEP_BYTES = STEP_FRAMES * DUMP_FRAME_MAX
 };
 
 struct load {
+    struct steps steps; /* of the client that waits for the end */
+    struct load *next;
     struct loader loader;
-    char *name; /* NULL: free */
+    char *name;
     size_t name_len;
     int db;
+    unsigned kind; /* of the value; 0: any */
     uint64_t last_used;
-    uint64_t nframes;
+    uint64_t nframes; /* that were sent */
     bool sends_whole; /* at the end, not each frame */
+
+    /* Of a load that goes in steps. */
+    bool is_in_steps;
+    bool is_replaced; /* by a newer load of the key */
+    struct server_string *key;
+    struct server_string *data; /* the frames of BF.LOAD until all are taken; NULL: all are */
+    size_t at;                  /* bytes of data that were taken */
+    struct value *value;        /* complete, and sent up to: */
+    int64_t position;
 };
 
-static struct load loads[LOADS_MAX];
+static struct load *loads; /* in the order of their beginnings */
 static uint64_t now;
 
 static void forget(struct load *load)
 {
+    struct load **link = &loads;
+    while (*link != load) {
+        link = &(*link)->next;
+    }
+    *link = load->next;
     loader_release(&load->loader);
+    value_free(load->value);
+    if (load->key) {
+        server.FreeString(NULL, load->key);
+    }
+    if (load->data) {
+        server.FreeString(NULL, load->data);
+    }
     server.Free(load->name);
-    load->name = NULL;
+    server.Free(load);
 }
 
+/* Tells replicas that no more frames of this load come. They would keep its beginning, in the place of a
+ * load that has more to come. */
+static void send_drop(struct server_ctx *ctx, const struct load *load)
+{
+    if (load->nframes > 0) {
+        (void)server.Replicate(ctx, "UNSEEN.LOAD", "bc", load->name, load->name_len, "DROP");
+    }
+}
+
+static void drop(struct server_ctx *ctx, struct load *load)
+{
+    send_drop(ctx, load);
+    forget(load);
+}
+
+static bool is_of(const struct load *load, int db, const char *name, size_t len)
+{
+    return load->db == db && load->name_len == len && memcmp(load->name, name, len) == 0;
+}
+
+/* The load that takes the next frame of a key. */
 static struct load *find(int db, const char *name, size_t len)
 {
-    for (struct load *load = loads; load < loads + LOADS_MAX; load++) {
-        if (load->name && load->db == db && load->name_len == len &&
-            memcmp(load->name, name, len) == 0) {
+    for (struct load *load = loads; load; load = load->next) {
+        if (!load->is_in_steps && is_of(load, db, name, len)) {
             load->last_used = ++now;
             return load;
         }
@@ -53,40 +101,75 @@ static struct load *find(int db, const char *name, size_t len)
     return NULL;
 }
 
-static struct load *begin(int db, const char *name, size_t len)
+/* Ends the older load of a key. If that load goes in steps, its next step sees it. */
+static void replace(struct server_ctx *ctx, int db, const char *name, size_t len)
 {
-    struct load *oldest = find(db, name, len);
-    for (struct load *load = loads; !oldest && load < loads + LOADS_MAX; load++) {
-        oldest = load->name ? NULL : load;
-    }
-    if (!oldest) {
-        oldest = loads;
-        for (struct load *load = loads; load < loads + LOADS_MAX; load++) {
-            oldest = load->last_used < oldest->last_used ? load : oldest;
+    for (struct load *next, *load = loads; load; load = next) {
+        next = load->next;
+        if (is_of(load, db, name, len)) {
+            if (load->is_in_steps) {
+                send_drop(ctx, load);
+                load->is_replaced = true;
+            } else {
+                drop(ctx, load);
+            }
         }
     }
-    forget(oldest);
-    oldest->name = server.TryAlloc(len + 1);
-    if (!oldest->name) {
+}
+
+static void make_room(struct server_ctx *ctx, size_t max)
+{
+    struct load *oldest = NULL;
+    size_t n = 0;
+    for (struct load *load = loads; load; load = load->next) {
+        if (!load->is_in_steps) {
+            oldest = oldest && oldest->last_used < load->last_used ? oldest : load;
+            n++;
+        }
+    }
+    if (n >= max) {
+        drop(ctx, oldest);
+    }
+}
+
+static const struct steps_work load_work;
+
+/* A replica has room for as many values again: those that its primary sends whole. */
+static struct load *begin(struct server_ctx *ctx, struct server_string *key, unsigned kind)
+{
+    size_t len;
+    const char *name = server.StringPtrLen(key, &len);
+    const int db = server.GetSelectedDb(ctx);
+    struct load **end = &loads;
+    replace(ctx, db, name, len);
+    make_room(ctx, kind ? LOADS_MAX : 2 * LOADS_MAX);
+    struct load *load = server.TryAlloc(sizeof(*load));
+    char *copy = server.TryAlloc(len + 1);
+    if (!load || !copy) {
+        server.Free(load);
+        server.Free(copy);
         return NULL;
     }
-    memcpy(oldest->name, name, len);
-    oldest->name_len = len;
-    oldest->db = db;
-    oldest->last_used = ++now;
-    oldest->nframes = 0;
-    oldest->sends_whole = false;
-    loader_init(&oldest->loader);
-    return oldest;
+    memcpy(copy, name, len);
+    *load =
+        (struct load){.name = copy, .name_len = len, .db = db, .kind = kind, .last_used = ++now};
+    steps_init(&load->steps, &load_work);
+    loader_init(&load->loader);
+    while (*end) {
+        end = &(*end)->next;
+    }
+    *end = load;
+    return load;
 }
 
 /* ---- out ---- */
 
-size_t load_frames(const struct value *value, int64_t *position, struct server_string **frames)
+size_t load_frames(const struct value *value, int64_t *position, struct server_string **frames,
+                   size_t max)
 {
     uint8_t buf[DUMP_FRAME_MAX];
     size_t n = 0;
-    while (n < LOAD_FRAMES && *position != DUMP_END) {
+    while (n < max && *position != DUMP_END) {
         const size_t len = dump_frame(value, position, buf);
         frames[n++] = server.CreateString(NULL, (const char *)buf, len);
     }
@@ -105,7 +188,7 @@ void load_replicate(struct server_ctx *ctx, struct server_string *name, const st
     struct server_string *frames[LOAD_FRAMES];
     for (int64_t position = DUMP_START; position != DUMP_END;) {
         const char *which = position == DUMP_START ? "FIRST" : "NEXT";
-        const size_t n = load_frames(value, &position, frames);
+        const size_t n = load_frames(value, &position, frames, LOAD_FRAMES);
         (void)server.Replicate(ctx, "UNSEEN.LOAD", "scv", name, which, frames, n);
         load_free_frames(frames, n);
     }
@@ -120,8 +203,9 @@ static void send_whole(struct server_ctx *ctx, struct server_event event, uint64
     (void)event;
     (void)subevent;
     (void)data;
-    for (struct load *load = loads; load < loads + LOADS_MAX; load++) {
+    for (struct load *load = loads; load; load = load->next) {
         load->sends_whole = true;
+        load->position = DUMP_START;
     }
 }
 
@@ -133,91 +217,199 @@ bool load_init(struct server_ctx *ctx)
            server.SubscribeToServerEvent(ctx, replica, send_whole) == SERVER_OK;
 }
 
-/* Puts a complete value into its key. A replica replaces what it has there; a client does not. */
-static enum error show(struct server_ctx *ctx, struct server_string *name, struct value *value,
-                       bool replaces, bool *done)
+/* Puts the complete value into its key. A replica replaces what it has there; a client does not. */
+static bool show(struct server_ctx *ctx, struct server_string *name, struct load *load)
 {
     struct server_key *key = server.OpenKey(ctx, name, SERVER_READ | SERVER_WRITE);
-    *done = server.KeyType(key) == SERVER_KEY_EMPTY ||
-            (replaces && server.ModuleTypeGetType(key) == module.type);
-    if (*done) {
-        key_put(key, value);
-    } else {
-        value_free(value);
+    const bool is_free = server.KeyType(key) == SERVER_KEY_EMPTY ||
+                         (load->kind == 0 && server.ModuleTypeGetType(key) == module.type);
+    if (is_free) {
+        key_put(key, load->value);
+        load->value = NULL;
     }
     server.CloseKey(key);
-    return ERROR_EXISTS;
+    return is_free;
 }
 
-/* Sends a frame that was taken, or the value that is complete with it. */
-static void replicate(struct server_ctx *ctx, struct server_string *name, struct load *load,
-                      const struct value *complete, const char *frame, size_t len)
+static void announce(struct server_ctx *ctx, struct server_string *name)
 {
-    const char *which = load->nframes == 0 ? "FIRST" : "NEXT";
-    if (!load->sends_whole) {
-        (void)server.Replicate(ctx, "UNSEEN.LOAD", "scb", name, which, frame, len);
-    } else if (complete) {
-        load_replicate(ctx, name, complete);
-    }
-    load->nframes++;
+    (void)server.SignalModifiedKey(ctx, name);
+    (void)server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_GENERIC, "unseen.load", name);
 }
 
-/* Takes a frame of a load, of this kind or (0) of any. Returns true, or false and the error. */
-static bool take(struct server_ctx *ctx, struct server_string *name, struct load *load,
-                 unsigned kind, const char *frame, size_t len, enum error *error)
+/* Takes a frame. */
+static enum error take(struct load *load, const void *frame, size_t len)
 {
     const enum unseen_status status = loader_take(&load->loader, frame, len);
-    bool is_good =
-        status == UNSEEN_OK && (kind == 0 || value_plan(load->loader.value)->settings.kind == kind);
-    const bool is_complete = is_good && load->loader.is_complete;
-    struct value *value = is_complete ? loader_value(&load->loader) : NULL;
-    *error = status == UNSEEN_ERR_NOMEM ? ERROR_NO_MEMORY_CREATE : ERROR_DATA;
-    if (is_complete) {
-        *error = show(ctx, name, value, kind == 0, &is_good);
+    if (status == UNSEEN_ERR_NOMEM) {
+        return ERROR_NO_MEMORY_CREATE;
     }
+    const bool is_good =
+        status == UNSEEN_OK &&
+        (load->kind == 0 || value_plan(load->loader.value)->settings.kind == load->kind);
+    if (is_good && load->loader.is_complete) {
+        load->value = loader_value(&load->loader);
+    }
+    return is_good ? ERROR_NONE : ERROR_DATA;
+}
+
+/* ---- steps ---- */
+
+/* Takes some frames of BF.LOAD: each is behind its length in 4 bytes. */
+static enum error take_data(struct load *load)
+{
+    size_t len;
+    enum error error = ERROR_NONE;
+    const uint8_t *p = (const uint8_t *)server.StringPtrLen(load->data, &len);
+    for (size_t i = 0; i < STEP_FRAMES && !load->value && error == ERROR_NONE; i++) {
+        const size_t left = len - load->at;
+        const size_t frame_len =
+            left < LENGTH_BYTES ? SIZE_MAX : (size_t)get_le(p + load->at, LENGTH_BYTES);
+        if (left < LENGTH_BYTES || frame_len > left - LENGTH_BYTES) {
+            return ERROR_DATA;
+        }
+        error = take(load, p + load->at + LENGTH_BYTES, frame_len);
+        load->at += LENGTH_BYTES + frame_len;
+    }
+    if (load->value) {
+        server.FreeString(NULL, load->data);
+        load->data = NULL;
+        error = load->at == len ? error : ERROR_DATA;
+    }
+    return error;
+}
+
+/* Sends some frames of the complete value. The key gets the value when the last one is sent: what came to
+ * be there meanwhile stays. */
+static enum error send(struct server_ctx *ctx, struct load *load)
+{
+    struct server_string *frames[STEP_FRAMES];
+    const char *which = load->position == DUMP_START ? "FIRST" : "NEXT";
+    const size_t n = load_frames(load->value, &load->position, frames, STEP_FRAMES);
+    const bool is_good = load->position != DUMP_END || show(ctx, load->key, load);
     if (is_good) {
-        replicate(ctx, name, load, value, frame, len);
+        (void)server.Replicate(ctx, "UNSEEN.LOAD", "scv", load->key, which, frames, n);
+        load->nframes += n;
     }
-    if (is_good && is_complete) {
-        (void)server.SignalModifiedKey(ctx, name);
-        (void)server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_GENERIC, "unseen.load", name);
-    }
-    if (is_complete || !is_good) {
-        forget(load);
-    }
-    return is_good;
+    load_free_frames(frames, n);
+    return is_good ? ERROR_NONE : ERROR_EXISTS;
 }
 
-/* Takes n frames of a load. Returns true, or false and the error. */
-static bool take_frames(struct server_ctx *ctx, struct server_string *name, unsigned kind,
-                        bool is_first, struct server_string **data, int n, enum error *error)
+/* Loads whose clients wait take their steps one after the other, so that many do not add up. */
+static bool is_next(const struct load *load)
 {
-    size_t name_len;
-    const char *text = server.StringPtrLen(name, &name_len);
-    const int db = server.GetSelectedDb(ctx);
-    struct load *load = is_first ? begin(db, text, name_len) : find(db, text, name_len);
-    bool is_good = load != NULL;
-    *error = !load && is_first ? ERROR_NO_MEMORY_CREATE : ERROR_DATA;
-    for (int i = 0; i < n && is_good; i++) {
-        size_t len;
+    const struct load *first = loads;
+    while (!first->is_in_steps) {
+        first = first->next;
+    }
+    return first == load;
+}
+
+static bool go_on(struct server_ctx *ctx, struct steps *steps)
+{
+    struct load *load = (struct load *)steps;
+    if (load->is_replaced) {
+        steps->error = ERROR_REPLACED;
+        return false;
+    }
+    if (steps->client && !is_next(load)) {
+        return true;
+    }
+    steps->error = load->data ? take_data(load) : send(ctx, load);
+    return steps->error == ERROR_NONE && load->position != DUMP_END;
+}
+
+static void end(struct server_ctx *ctx, struct steps *steps)
+{
+    struct load *load = (struct load *)steps;
+    if (steps->error == ERROR_NONE) {
+        announce(ctx, load->key);
+    } else if (steps->error == ERROR_EXISTS) {
+        send_drop(ctx, load);
+    }
+}
+
+static void free_load(struct steps *steps)
+{
+    forget((struct load *)steps);
+}
+
+static const struct steps_work load_work = {go_on, end, free_load};
+
+static int run_steps(struct server_ctx *ctx, struct load *load, struct server_string *key,
+                     bool is_short)
+{
+    server.RetainString(NULL, key);
+    load->key = key;
+    load->is_in_steps = true;
+    return steps_run(ctx, &load->steps, is_short);
+}
+
+/* ---- commands ---- */
+
+/* Ends a load with its last frame. */
+static int finish(struct server_ctx *ctx, struct server_string *key, struct load *load,
+                  const char *frame, size_t len)
+{
+    if (load->sends_whole && load->kind != 0) {
+        return run_steps(ctx, load, key, value_memory(load->value) <= STEP_BYTES);
+    }
+    struct value *value = load->value;
+    if (!show(ctx, key, load)) {
+        drop(ctx, load);
+        return reply_error(ctx, ERROR_EXISTS);
+    }
+    if (!load->sends_whole) {
+        (void)server.Replicate(ctx, "UNSEEN.LOAD", "scb", key, load->nframes ? "NEXT" : "FIRST",
+                               frame, len);
+    } else if (server.GetContextFlags(ctx) & (SERVER_IS_MASTER | SERVER_HAS_AOF)) {
+        load_replicate(ctx, key, value);
+    }
+    announce(ctx, key);
+    forget(load);
+    return server.ReplyWithSimpleString(ctx, "OK");
+}
+
+/* Takes n frames of a load. */
+static int load_command(struct server_ctx *ctx, struct server_string *key, unsigned kind,
+                        bool is_first, struct server_string **data, int n)
+{
+    size_t len;
+    const char *name = server.StringPtrLen(key, &len);
+    struct load *load =
+        is_first ? begin(ctx, key, kind) : find(server.GetSelectedDb(ctx), name, len);
+    if (!load) {
+        return reply_error(ctx, is_first ? ERROR_NO_MEMORY_CREATE : ERROR_DATA);
+    }
+    load->kind = kind;
+    for (int i = 0; i < n; i++) {
         const char *frame = server.StringPtrLen(data[i], &len);
-        /* The load has ended with the last frame, which nothing may follow. */
-        is_good = load->name && take(ctx, name, load, kind, frame, len, error);
+        /* Nothing may follow the last frame. */
+        const enum error error = load->value ? ERROR_DATA : take(load, frame, len);
+        if (error != ERROR_NONE) {
+            drop(ctx, load);
+            return reply_error(ctx, error);
+        }
+        if (load->value && i == n - 1) {
+            return finish(ctx, key, load, frame, len);
+        }
+        if (!load->sends_whole) {
+            (void)server.Replicate(ctx, "UNSEEN.LOAD", "scb", key, load->nframes ? "NEXT" : "FIRST",
+                                   frame, len);
+            load->nframes++;
+        }
     }
-    return is_good;
-}
-
-static int load_frames_of(struct server_ctx *ctx, struct server_string *name, unsigned kind,
-                          bool is_first, struct server_string **data, int n)
-{
-    enum error error;
-    return take_frames(ctx, name, kind, is_first, data, n, &error)
-               ? server.ReplyWithSimpleString(ctx, "OK")
-               : reply_error(ctx, error);
+    return server.ReplyWithSimpleString(ctx, "OK");
 }
 
 int load_unseen(struct server_ctx *ctx, struct server_string **argv, int argc)
 {
+    if (argc == 3 && parse_is(argv[2], "DROP")) {
+        size_t len;
+        const char *name = server.StringPtrLen(argv[1], &len);
+        replace(ctx, server.GetSelectedDb(ctx), name, len);
+        return server.ReplyWithSimpleString(ctx, "OK");
+    }
     if (argc < 4) {
         return server.WrongArity(ctx);
     }
@@ -225,7 +417,7 @@ int load_unseen(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (!is_first && !parse_is(argv[2], "NEXT")) {
         return reply_error(ctx, ERROR_SYNTAX);
     }
-    return load_frames_of(ctx, argv[1], 0, is_first, argv + 3, argc - 3);
+    return load_command(ctx, argv[1], 0, is_first, argv + 3, argc - 3);
 }
 
 /* The position that comes with a frame is the one behind it; that of the settings is 1. */
@@ -243,7 +435,7 @@ static int loadchunk(struct server_ctx *ctx, struct server_string **argv, int ar
     if (position == 1 && key_read(ctx, argv[1], kind, &value) != MISSING) {
         return reply_error(ctx, ERROR_EXISTS);
     }
-    return load_frames_of(ctx, argv[1], kind, position == 1, argv + 3, 1);
+    return load_command(ctx, argv[1], kind, position == 1, argv + 3, 1);
 }
 
 int load_bloom_loadchunk(struct server_ctx *ctx, struct server_string **argv, int argc)
@@ -256,34 +448,24 @@ int load_cuckoo_loadchunk(struct server_ctx *ctx, struct server_string **argv, i
     return loadchunk(ctx, argv, argc, KIND_CUCKOO, ERROR_CF_POSITION);
 }
 
-/* All frames in one string, each behind its length in 4 bytes. */
 int load_bloom_load(struct server_ctx *ctx, struct server_string **argv, int argc)
 {
-    struct load load = {.sends_whole = true};
     size_t len;
-    enum error error = ERROR_DATA;
-    bool is_complete = false;
+    struct value *value;
     if (argc != 3) {
         return server.WrongArity(ctx);
     }
-    const uint8_t *p = (const uint8_t *)server.StringPtrLen(argv[2], &len);
-    loader_init(&load.loader);
-    bool is_good = true;
-    while (is_good && !is_complete) {
-        const size_t frame_len = len >= LENGTH_BYTES ? (size_t)get_le(p, LENGTH_BYTES) : SIZE_MAX;
-        if (frame_len > len - LENGTH_BYTES || len < LENGTH_BYTES) {
-            is_good = false;
-            break;
-        }
-        p += LENGTH_BYTES;
-        len -= LENGTH_BYTES + frame_len;
-        is_complete = frame_len > 0 && p[0] == 'Z';
-        is_good = (!is_complete || len == 0) &&
-                  take(ctx, argv[1], &load, KIND_BLOOM, (const char *)p, frame_len, &error);
-        p += frame_len;
+    if (key_read(ctx, argv[1], KIND_BLOOM, &value) != MISSING) {
+        return reply_error(ctx, ERROR_EXISTS);
     }
-    loader_release(&load.loader);
-    return is_good ? server.ReplyWithSimpleString(ctx, "OK") : reply_error(ctx, error);
+    struct load *load = begin(ctx, argv[1], KIND_BLOOM);
+    if (!load) {
+        return reply_error(ctx, ERROR_NO_MEMORY_CREATE);
+    }
+    server.RetainString(NULL, argv[2]);
+    load->data = argv[2];
+    (void)server.StringPtrLen(argv[2], &len);
+    return run_steps(ctx, load, argv[1], len <= STEP_BYTES);
 }
 
 /* ---- out ---- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A timer takes the steps, and each opens its keys anew: they may have been changed, moved or deleted
- * meanwhile. A set that was added to is merged as far as it was at the first step.
+ * The steps are those of steps.h. A set that was added to is merged as far as it was at the first step.
  *
  * A replica has the same sets when a step comes, so the same step gives it the same bytes. Only a step
  * that ran out of memory has done a part of itself, and then replicas get the whole set. */
@@ -16,21 +15,18 @@
 #include "load.h"
 #include "module.h"
 #include "parse.h"
+#include "steps.h"
 
 enum {
-    SOURCES_MAX = 256,
-    PERIOD = 1, /* milliseconds from step to step, */
-    PAUSED = 20 /* and while the server lets nothing be written */
+    SOURCES_MAX = 256
 };
 
-/* A merge, whose client waits; or cannot, and has all steps taken at once. */
 struct merge {
-    struct server_client *client;
+    struct steps steps;
     struct server_string *names[1 + SOURCES_MAX]; /* to, from... */
     int nsources;
     int source; /* the one that is being merged */
     uint64_t cursor;
-    enum error error;
 };
 
 /* Only sets of one secret, one URL identity and one width can be merged. */
@@ -81,12 +77,12 @@ static enum error take_step(struct server_ctx *ctx, struct server_string *to,
     return error;
 }
 
-/* Takes the next step. Returns false behind the last. */
-static bool go_on(struct server_ctx *ctx, struct merge *merge)
+static bool go_on(struct server_ctx *ctx, struct steps *steps)
 {
-    merge->error =
+    struct merge *merge = (struct merge *)steps;
+    steps->error =
         take_step(ctx, merge->names[0], merge->names[merge->source], &merge->cursor, true);
-    if (merge->error != ERROR_NONE) {
+    if (steps->error != ERROR_NONE) {
         return false;
     }
     if (merge->cursor == UNSEEN_MERGE_DONE) {
@@ -96,49 +92,22 @@ static bool go_on(struct server_ctx *ctx, struct merge *merge)
     return merge->source <= merge->nsources;
 }
 
-static void announce(struct server_ctx *ctx, const struct merge *merge)
+static void announce(struct server_ctx *ctx, struct steps *steps)
 {
+    const struct merge *merge = (const struct merge *)steps;
     (void)server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_GENERIC, "unseen.merge", merge->names[0]);
 }
 
-static int reply(struct server_ctx *ctx, const struct merge *merge)
+static void free_merge(struct steps *steps)
 {
-    return merge->error == ERROR_NONE ? server.ReplyWithSimpleString(ctx, "OK")
-                                      : reply_error(ctx, merge->error);
-}
-
-static int reply_to_client(struct server_ctx *ctx, struct server_string **argv, int argc)
-{
-    (void)argv;
-    (void)argc;
-    return reply(ctx, server.GetBlockedClientPrivateData(ctx));
-}
-
-static void free_merge(struct server_ctx *ctx, void *data)
-{
-    struct merge *merge = data;
-    (void)ctx;
+    struct merge *merge = (struct merge *)steps;
     for (int i = 0; i <= merge->nsources; i++) {
         server.FreeString(NULL, merge->names[i]);
     }
     server.Free(merge);
 }
 
-static void tick(struct server_ctx *ctx, void *data)
-{
-    struct merge *merge = data;
-    if (!(server.GetContextFlags(ctx) & SERVER_IS_MASTER)) {
-        merge->error = ERROR_MERGE_REPLICA;
-    } else if (server.AvoidReplicaTraffic()) {
-        (void)server.CreateTimer(ctx, PAUSED, tick, merge);
-        return;
-    } else if (go_on(ctx, merge)) {
-        (void)server.CreateTimer(ctx, PERIOD, tick, merge);
-        return;
-    }
-    announce(ctx, merge);
-    (void)server.UnblockClient(merge->client, merge);
-}
+static const struct steps_work merge_work = {go_on, announce, free_merge};
 
 /* All sources are checked before anything is changed. */
 static enum error check(struct server_ctx *ctx, struct server_string **argv, int argc)
@@ -168,23 +137,14 @@ int merge_command(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (!merge) {
         return reply_error(ctx, ERROR_NO_MEMORY);
     }
-    *merge = (struct merge){.nsources = argc - 2, .source = 1, .error = ERROR_NONE};
+    *merge = (struct merge){.nsources = argc - 2, .source = 1};
+    steps_init(&merge->steps, &merge_work);
     for (int i = 1; i < argc; i++) {
         size_t len;
         const char *name = server.StringPtrLen(argv[i], &len);
         merge->names[i - 1] = server.CreateString(NULL, name, len);
     }
-    if (!(server.GetContextFlags(ctx) & SERVER_DENIES_BLOCKING)) {
-        merge->client = server.BlockClient(ctx, reply_to_client, NULL, free_merge, 0);
-        (void)server.CreateTimer(ctx, PERIOD, tick, merge);
-        return SERVER_OK;
-    }
-    while (go_on(ctx, merge)) {
-    }
-    announce(ctx, merge);
-    (void)reply(ctx, merge);
-    free_merge(ctx, merge);
-    return SERVER_OK;
+    return steps_run(ctx, &merge->steps, false);
 }
 
 int merge_step_command(struct server_ctx *ctx, struct server_string **argv, int argc)

@@ -271,6 +271,7 @@ typedef int server_apply(struct server_ctx *ctx, void *data, struct server_strin
     X(struct server_string *, CreateString, (struct server_ctx *, const char *, size_t))           \
     X(struct server_string *, CreateStringFromString,                                              \
       (struct server_ctx *, const struct server_string *))                                         \
+    X(void, RetainString, (struct server_ctx *, struct server_string *))                           \
     X(void, FreeString, (struct server_ctx *, struct server_string *))                             \
     X(int, StringAppendBuffer,                                                                     \
       (struct server_ctx *, struct server_string *, const char *, size_t))                         \

@@ -104,7 +104,7 @@ static void aof_rewrite(struct server_io *io, struct server_string *key, void *v
     struct server_string *frames[LOAD_FRAMES];
     for (int64_t position = DUMP_START; position != DUMP_END;) {
         const char *which = position == DUMP_START ? "FIRST" : "NEXT";
-        const size_t n = load_frames(value, &position, frames);
+        const size_t n = load_frames(value, &position, frames, LOAD_FRAMES);
         server.EmitAOF(io, "UNSEEN.LOAD", "scv", key, which, frames, n);
         load_free_frames(frames, n);
     }

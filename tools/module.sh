@@ -6,8 +6,8 @@
 # The backports come by a list of apt's own in build/module: the lists of the system stay as they are, and
 # nothing is installed.
 #
-# The run "asan" has the module of build/asan under AddressSanitizer, and gives it damaged and forged payloads and
-# clients that wait, and go.
+# The run "asan" has the module of build/asan under AddressSanitizer, and gives it damaged and forged payloads,
+# wrong files of a secret, and clients that wait, and go.
 #
 # Clusters are tested with the first server only, unless MODULE_CLUSTER_SECONDS says for how long: then with each.
 #
@@ -97,7 +97,7 @@ asan_environment() {
     export MODULE_PRELOAD
     fixed="setarch $(uname -m) -R"
     $fixed true 2>/dev/null || fixed=
-    tests="test_payloads test_guard"
+    tests="test_payloads test_guard test_secret test_steps"
 }
 
 # Prints in ctest's words.

@@ -4,9 +4,60 @@ import unittest
 
 import redis
 
-from server import Case, Server, raw_client, wait_for
+from server import Case, Server, raw_client, wait_for, wait_for_replica
 
 LARGE = 5000000  # items: 6 MB at 0.01
+
+
+def frames_of(call, key, family="BF"):
+    position, data = call(family + ".SCANDUMP", key, 0)
+    while position:
+        yield position, data
+        position, data = call(family + ".SCANDUMP", key, position)
+
+
+def whole(frames):
+    """The argument of BF.LOAD."""
+    return b"".join(len(data).to_bytes(4, "little") + data for _, data in frames)
+
+
+def make_large(call, key, nitems=4 * LARGE):
+    """A set whose load takes some 800 steps of a millisecond at least: there is time to see one half way."""
+    call("BF.RESERVE", key, "0.01", nitems)
+    call("BF.MADD", key, *range(1000))
+    return list(frames_of(call, key))
+
+
+def save(call):
+    """Forks a child that saves. A server that still has another child refuses that."""
+
+    def has_begun():
+        try:
+            return call("BGSAVE")
+        except redis.exceptions.ResponseError:
+            return False
+
+    wait_for(has_begun)
+    wait_for(lambda: b"rdb_bgsave_in_progress:0" in call("INFO", "persistence"))
+
+
+def during(server, begin, act, undo):
+    """Begins what a client waits for, and does something in one transaction with the question whether the client still
+    waits: if not, it was too late, and all is done again. Returns the connection of the client."""
+    for _ in range(100):
+        connection = server.client().connection_pool.get_connection()
+        begin(connection)
+        while b"blocked_clients:1" not in raw_client(server)("INFO", "clients") and not connection.can_read(0):
+            pass
+        with server.client().pipeline(transaction=True) as pipe:
+            pipe.info("clients")
+            act(pipe)
+            if pipe.execute()[0]["blocked_clients"] == 1:
+                return connection
+        connection.read_response()
+        connection.disconnect()
+        undo()
+    raise AssertionError("no work was seen under way")
 
 
 class Creation(Case):
@@ -90,13 +141,116 @@ class Creation(Case):
             server.end()
 
 
-class Replicas(unittest.TestCase):
-    def frames(self, call, key):
-        position, data = call("BF.SCANDUMP", key, 0)
-        while position:
-            yield position, data
-            position, data = call("BF.SCANDUMP", key, position)
+class Loads(Case):
+    """BF.LOAD, and the end of a load that a save has interrupted."""
 
+    def setUp(self):
+        super().setUp()
+        self.frames = make_large(self.raw, "k")
+        self.data = whole(self.frames)
+
+    def load(self, act, key="l"):
+        return during(self.server, lambda connection: connection.send_command("BF.LOAD", key, self.data), act,
+                      lambda: self.raw("DEL", key))
+
+    def equal(self, *keys):
+        self.assertEqual(len(set(self.raw("DEBUG", "DIGEST-VALUE", "k", *keys))), 1)
+
+    def interrupted(self, connection):
+        """All frames of a load but the last, with a save between them; sends the last one."""
+        for position, data in self.frames[:-1]:
+            self.raw("BF.LOADCHUNK", "l", position, data)
+        save(self.raw)
+        connection.send_command("BF.LOADCHUNK", "l", *self.frames[-1])
+
+    def test_others_are_served(self):
+        for begin in self.interrupted, lambda connection: connection.send_command("BF.LOAD", "l", self.data):
+            seen = []
+
+            def look(pipe):
+                pipe.exists("l")
+                pipe.execute_command("BF.ADD", "other", "x")
+                seen.append(pipe)
+
+            connection = during(self.server, begin, look, lambda: self.raw("DEL", "l"))
+            self.assertEqual(connection.read_response(), b"OK")
+            self.equal("l")
+            self.assertEqual(self.raw("BF.EXISTS", "other", "x"), 1)
+            self.raw("DEL", "l", "other")
+
+    def test_key_is_made(self):
+        connection = self.load(lambda pipe: pipe.set("l", "x"))
+        with self.assertRaises(redis.exceptions.ResponseError) as caught:
+            connection.read_response()
+        self.assertEqual(str(caught.exception), "item exists")
+        self.assertEqual(self.raw("GET", "l"), b"x")
+        self.refused("item exists", "BF.LOAD", "k", self.data)
+
+    def test_another_load(self):
+        """The newer load of a key takes the place of the older one; loads of other keys go on."""
+        other = self.server.client().connection_pool.get_connection()
+        other.send_command("BF.LOAD", "o", self.data)
+        wait_for(lambda: b"blocked_clients:1" in self.raw("INFO", "clients") or self.raw("EXISTS", "o"))
+        self.assertEqual(other.read_response(), b"OK")
+        connection = self.load(lambda pipe: pipe.execute_command("BF.LOADCHUNK", "l", *self.frames[0]))
+        with self.assertRaises(redis.exceptions.ResponseError) as caught:
+            connection.read_response()
+        self.assertEqual(str(caught.exception), "another load of this key has begun")
+        for position, data in self.frames[1:]:
+            self.assertEqual(self.raw("BF.LOADCHUNK", "l", position, data), b"OK")
+        self.equal("l", "o")
+
+    def test_many_at_once(self):
+        connections = [self.server.client().connection_pool.get_connection() for _ in range(5)]
+        small = whole(make_large(self.raw, "s", LARGE // 2))
+        for i, connection in enumerate(connections):
+            connection.send_command("BF.LOAD", f"l{i}", small)
+        self.assertEqual([connection.read_response() for connection in connections], [b"OK"] * 5)
+        self.assertEqual(len(set(self.raw("DEBUG", "DIGEST-VALUE", "s", *[f"l{i}" for i in range(5)]))), 1)
+
+    def test_where_nobody_waits(self):
+        client = self.server.client()
+        with client.pipeline(transaction=True) as pipe:
+            pipe.execute_command("BF.LOAD", "l", self.data)
+            pipe.execute_command("BF.EXISTS", "l", "5")
+            self.assertEqual([x if isinstance(x, bytes) else int(x) for x in pipe.execute()], [b"OK", 1])
+        self.assertEqual(client.eval("return redis.call('BF.LOAD', KEYS[1], ARGV[1])", 1, "m", self.data), b"OK")
+        self.equal("l", "m")
+
+    def test_while_another_waits(self):
+        """In a transaction all is done at once, also when another client's load is half way."""
+        connection = self.load(lambda pipe: pipe.execute_command("BF.LOAD", "m", self.data))
+        self.assertEqual(connection.read_response(), b"OK")
+        self.equal("l", "m")
+
+    def test_bad_data(self):
+        for data in self.data[:-1], self.data + b"x", self.data[:len(self.data) // 2], self.data[:-3] + b"abc":
+            self.refused("received bad data", "BF.LOAD", "l", data)
+        self.assertEqual(self.raw("EXISTS", "l"), 0)
+
+    def test_client_goes_away(self):
+        connection = self.load(lambda pipe: pipe.ping())
+        connection.disconnect()
+        wait_for(lambda: self.raw("EXISTS", "l"))
+        self.equal("l")
+
+    def test_memory_is_given_back(self):
+        """Also when the server becomes a replica half way."""
+        for begin in self.interrupted, lambda connection: connection.send_command("BF.LOAD", "l", self.data):
+            connection = during(self.server, begin, lambda pipe: pipe.execute_command("REPLICAOF", "127.0.0.1", "1"),
+                                lambda: self.raw("REPLICAOF", "NO", "ONE") and self.raw("DEL", "l"))
+            try:
+                with self.assertRaises(redis.exceptions.ResponseError):
+                    connection.read_response()
+                wait_for(lambda: b"bf_sets:1\r" in self.raw("INFO", "bf"))  # the half one has gone
+            finally:
+                self.raw("REPLICAOF", "NO", "ONE")
+            self.assertEqual(self.raw("EXISTS", "l"), 0)
+        self.raw("FLUSHALL", "SYNC")
+        wait_for(lambda: b"bf_memory_bytes:0\r" in self.raw("INFO", "bf"))
+
+
+class Replicas(unittest.TestCase):
     def test_loads(self):
         """A load that began before a full sync, a rewrite of the AOF or a save; one that a replica saw from the
         start; one that failed at its end; and large values."""
@@ -112,13 +266,16 @@ class Replicas(unittest.TestCase):
                 call("BF.MADD", "k", *range(i, i + 1000))
             call("BF.RESERVE", "large", "0.01", LARGE)
             call("BF.INSERT", "large2", "CAPACITY", LARGE, "ITEMS", *range(100))
-            frames = list(self.frames(call, "k"))
+            frames = list(frames_of(call, "k"))
             self.assertGreater(len(frames), 8)
 
-            def rewrite():
-                call("BGREWRITEAOF")
-                wait_for(lambda: b"aof_rewrite_in_progress:0" in call("INFO", "persistence") and
-                         b"aof_rewrite_scheduled:0" in call("INFO", "persistence"))
+            def rewrite(each=call):
+                each("BGREWRITEAOF")
+                wait_for(lambda: b"aof_rewrite_in_progress:0" in each("INFO", "persistence") and
+                         b"aof_rewrite_scheduled:0" in each("INFO", "persistence"))
+
+            def rewrite_of_replica():
+                rewrite(raw_client(replica))
 
             def join():
                 raw_client(late)("REPLICAOF", "127.0.0.1", primary.port)
@@ -127,7 +284,7 @@ class Replicas(unittest.TestCase):
             def make_key():
                 call("SET", "taken", "x")
 
-            for name, act in ("plain", None), ("rewritten", rewrite), ("joined", join), ("taken", make_key):
+            for name, act in ("plain", None), ("rewritten", rewrite), ("replica", rewrite_of_replica), ("joined", join), ("taken", make_key):
                 for at, (position, data) in enumerate(frames):
                     try:
                         call("BF.LOADCHUNK", name, position, data)
@@ -135,8 +292,8 @@ class Replicas(unittest.TestCase):
                         self.assertEqual((name, str(error), at), ("taken", "item exists", len(frames) - 1))
                     if at == 4 and act:
                         act()
-            call("BF.LOAD", "whole", b"".join(len(d).to_bytes(4, "little") + d for _, d in frames))
-            self.assertEqual(len(set(call("DEBUG", "DIGEST-VALUE", "k", "plain", "rewritten", "joined", "whole"))), 1)
+            call("BF.LOAD", "whole", whole(frames))
+            self.assertEqual(len(set(call("DEBUG", "DIGEST-VALUE", "k", "plain", "rewritten", "replica", "joined", "whole"))), 1)
             for server in replica, late:
                 answer = raw_client(server)
                 wait_for(lambda: answer("DEBUG", "DIGEST") == call("DEBUG", "DIGEST"))
@@ -147,4 +304,95 @@ class Replicas(unittest.TestCase):
                 self.assertEqual(raw_client(server)("DEBUG", "DIGEST"), digest)
         finally:
             for server in primary, replica, late:
+                server.end()
+
+    def test_loads_in_steps(self):
+        """A full sync, a rewrite of the AOF and changes to the key while a load is sent in steps."""
+        primary = Server("--appendonly", "yes", "--appendfsync", "always")
+        replica = Server()
+        late = Server()
+        try:
+            call = raw_client(primary)
+            raw_client(replica)("REPLICAOF", "127.0.0.1", primary.port)
+            wait_for(lambda: b"connected_slaves:1" in call("INFO", "replication"))
+            frames = make_large(call, "k")
+
+            def load(connection):
+                connection.send_command("BF.LOAD", "l", whole(frames))
+
+            def end_interrupted(connection):
+                for position, data in frames[:-1]:
+                    call("BF.LOADCHUNK", "l", position, data)
+                save(call)
+                connection.send_command("BF.LOADCHUNK", "l", *frames[-1])
+
+            def check(key):
+                self.assertEqual(len(set(call("DEBUG", "DIGEST-VALUE", "k", key))), 1)
+
+            for number, begin in enumerate((load, end_interrupted)):
+                connection = during(primary, begin, lambda pipe: pipe.execute_command("BGREWRITEAOF"),
+                                    lambda: call("DEL", "l"))
+                self.assertEqual(connection.read_response(), b"OK")
+                check("l")
+                call("RENAME", "l", f"rewritten{number}")
+                wait_for(lambda: b"aof_rewrite_in_progress:0" in call("INFO", "persistence"))
+
+            def full_syncs():
+                return primary.client().info("stats")["sync_full"]
+
+            for number, begin in enumerate((load, end_interrupted)):
+                for _ in range(100):
+                    connection = primary.client().connection_pool.get_connection()
+                    begin(connection)
+                    before = full_syncs()
+                    raw_client(late)("REPLICAOF", "127.0.0.1", primary.port)
+                    wait_for(lambda: full_syncs() > before)
+                    with primary.client().pipeline(transaction=True) as pipe:
+                        is_half_way = pipe.info("clients").ping().execute()[0]["blocked_clients"] == 1
+                    self.assertEqual(connection.read_response(), b"OK")
+                    check("l")
+                    for server in replica, late:
+                        wait_for_replica(primary, server)
+                        self.assertEqual(raw_client(server)("DEBUG", "DIGEST"), call("DEBUG", "DIGEST"))
+                    raw_client(late)("REPLICAOF", "NO", "ONE")
+                    if is_half_way:
+                        break
+                    call("DEL", "l")
+                else:
+                    self.fail("no full sync half way")
+                call("RENAME", "l", f"joined{number}")
+            during(primary, load, lambda pipe: pipe.set("l", "x"), lambda: call("DEL", "l"))
+            wait_for(lambda: b"blocked_clients:0" in call("INFO", "clients"))
+            wait_for_replica(primary, replica)
+            digest = call("DEBUG", "DIGEST")
+            self.assertEqual(raw_client(replica)("DEBUG", "DIGEST"), digest)
+            primary.stop()
+            primary.start()
+            self.assertEqual(raw_client(primary)("DEBUG", "DIGEST"), digest)
+        finally:
+            for server in primary, replica, late:
+                server.end()
+
+    def test_bad_loads_beside(self):
+        """Replicas forget the loads that the primary has forgotten, and not those that have more to come."""
+        primary = Server()
+        replica = Server()
+        try:
+            call = raw_client(primary)
+            raw_client(replica)("REPLICAOF", "127.0.0.1", primary.port)
+            wait_for(lambda: b"state=online" in call("INFO", "replication"))
+            call("BF.ADD", "k", "x")
+            frames = list(frames_of(call, "k"))
+            call("BF.LOADCHUNK", "l", *frames[0])
+            for i in range(100):
+                call("BF.LOADCHUNK", f"bad{i}", *frames[0])
+                with self.assertRaises(redis.exceptions.ResponseError):
+                    call("BF.LOADCHUNK", f"bad{i}", frames[1][0], b"bad")
+            for position, data in frames[1:]:
+                call("BF.LOADCHUNK", "l", position, data)
+            wait_for_replica(primary, replica)
+            self.assertEqual(call("EXISTS", "l"), 1)
+            self.assertEqual(raw_client(replica)("DEBUG", "DIGEST"), call("DEBUG", "DIGEST"))
+        finally:
+            for server in primary, replica:
                 server.end()
