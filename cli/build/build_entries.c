@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Making lines canonical is most of the work, so threads share it:
+ * Turns the lines of `unseen build` into keys, and adds the keys to the build. Making lines
+ * canonical is most of the work, so threads share it:
  *
  *     reading    one at a time    the next batch of lines, as they stand in the input
  *     preparing  all at once      lines -> entries -> keys

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
+ * `unseen build --known-good`: allows the known-good lines that the new list would take for listed.
  * Each line is asked as a question of the list's kind. So it is found even if only a folder or a
  * domain that it belongs to is listed. Then the line itself is allowed. */
 #include <errno.h>

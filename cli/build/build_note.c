@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The description is compared as text, so that a difference can be shown. A file counts as
- * unchanged if its name, size, inode and time of change are the same. */
+ * Describes a build, its options and its input files, in the text that a checkpoint keeps. A later
+ * run goes on with the build only if its own description is the same. The description is compared
+ * as text, so that a difference can be shown. A file counts as unchanged if its name, size, inode
+ * and time of change are the same. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

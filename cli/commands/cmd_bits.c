@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bitmaps that are kept: exact sets of integers in files. A change reads the file under its lock,
- * and writes it anew in one step. */
+ * `unseen bits`: bitmaps that are kept, exact sets of integers in files. A change reads the file
+ * under its lock, and writes it anew in one step. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

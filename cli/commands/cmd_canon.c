@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The reader has canonicalised the lines of a batch already. Canonical forms that are neighbours
- * in memory are written at once: if most lines are canonical, they are most of the input. */
+ * `unseen canon`: prints the canonical form of each line. The reader has canonicalised the lines of
+ * a batch already. Canonical forms that are neighbours in memory are written at once: if most lines
+ * are canonical, they are most of the input. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Nothing is printed, so no line has to be handed over before a commit: each batch is committed at
- * once. */
+ * `unseen add` and `unseen remove` (cmd_change.h). Nothing is printed, so no line has to be handed
+ * over before a commit: each batch is committed at once. */
 #include "commands/cmd_change.h"
 
 #include <stdlib.h>

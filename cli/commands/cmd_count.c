@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counting needs no texts: the keys of the lines go to a set, and those that are new to it are
- * counted.
+ * `unseen count`: how many distinct lines do the files have? Counting needs no texts: the keys of
+ * the lines go to a set, and those that are new to it are counted.
  *
  * With --by, one set serves all groups: the key of a line is mixed with the key of its group's
  * name, so the same line in two groups has two keys. A group costs a counter and its name, and

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The set gives a verdict for each line of a batch, and the verdict decides where the line goes.
- * Lines that follow each other in the input and have the same verdict are neighbours in memory and
- * are copied at once. */
+ * `unseen FILE` prints the lines that are new; `unseen check` asks a store or a list and adds
+ * nothing. The set gives a verdict for each line of a batch, and the verdict decides where the line
+ * goes. Lines that follow each other in the input and have the same verdict are neighbours in
+ * memory and are copied at once. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Explains each URL and compares the canonical forms. If they differ, finds what would make them
- * the same: tries each single rule on top of the options; if none is enough, tries all rules
- * together and leaves out those that are not needed; tries the other profiles, and the newest
- * versions of what the options have.
+ * `unseen explain`: what happens to a URL, and are several URLs the same? Explains each URL and
+ * compares the canonical forms. If they differ, finds what would make them the same: tries each
+ * single rule on top of the options; if none is enough, tries all rules together and leaves out
+ * those that are not needed; tries the other profiles, and the newest versions of what the options
+ * have.
  *
  * Text and JSON have the same content; the functions that print them come in pairs. */
 #include <stdio.h>

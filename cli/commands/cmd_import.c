@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of other formats are read as plain lines, one file after the other. A line that does not
- * fit the format is reported with file and line and left out, and the exit status is 2. Nothing is
- * dropped in silence. */
+ * `unseen import`: adds to a store what another program remembers. Files of other formats are read
+ * as plain lines, one file after the other. A line that does not fit the format is reported with
+ * file and line and left out, and the exit status is 2. Nothing is dropped in silence. */
 #include <inttypes.h>
 #include <string.h>
 

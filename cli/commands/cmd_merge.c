@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * All or nothing: the merged store is a draft until the last input has been read. */
+ * `unseen merge`: makes one store of several, or adds stores to a store. All or nothing: the merged
+ * store is a draft until the last input has been read. */
 #include <inttypes.h>
 #include <sys/stat.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks the question first: two of keys, memory and bits per key give the third, and the rate and
- * the bits per key give each other. Then the library's formulas answer it for each filter. */
+ * `unseen plan`: how large is a set of so many keys, at this rate? Checks the question first: two
+ * of keys, memory and bits per key give the third, and the rate and the bits per key give each
+ * other. Then the library's formulas answer it for each filter. */
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>

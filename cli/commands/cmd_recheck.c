@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The filter answers "seen" wrongly at its rate; the log has the full keys. Lines are gathered
- * until they are worth a reading of the log. Then each key of the log is looked up among the keys
- * of the lines. */
+ * `unseen recheck`: which lines were dropped as seen by mistake? The filter answers "seen" wrongly
+ * at its rate; the log has the full keys. Lines are gathered until they are worth a reading of the
+ * log. Then each key of the log is looked up among the keys of the lines. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every integer of the input is a bit of a bitmap, and reading the bits in order sorts them. So
- * time and memory do not depend on the order of the input, and memory not on the number of
- * integers. Repeats are counted beside the bitmap, unless only distinct integers are wanted.
+ * `unseen sort`: sorts integers. Every integer of the input is a bit of a bitmap, and reading the
+ * bits in order sorts them. So time and memory do not depend on the order of the input, and memory
+ * not on the number of integers. Repeats are counted beside the bitmap, unless only distinct
+ * integers are wanted.
  *
  * Nothing is printed before the whole input was read and is right: a part of the result would be
  * taken for the whole. */

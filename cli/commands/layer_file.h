@@ -9,8 +9,8 @@
  *     redisbloom
  *            the chunks of BF.SCANDUMP behind each other: keys (8 bytes), number of links, options,
  *            growth (4 bytes each); for each link bytes, bits, keys, rate, bits per key (8 bytes
- *            each), hashes (4), capacity (8), the exponent of bits if that is a power of 2 (1); then
- *            the bits of each link; all little-endian
+ *            each), hashes (4), capacity (8), the exponent of bits if that is a power of 2 (1);
+ *            then the bits of each link; all little-endian
  *
  * Memory is taken as bits come, whatever the head says. */
 #ifndef UNSEEN_CLI_LAYER_FILE_H

@@ -280,8 +280,8 @@ static enum unseen_status check_table(const struct unseen_store *store,
     return status;
 }
 
-/* Makes the set from the chunks of the image; with a source, the pieces that the table names stay in
- * the file. */
+/* Makes the set from the chunks of the image; with a source, the pieces that the table names stay
+ * in the file. */
 static enum unseen_status load_set(const struct unseen_store *store, struct unseen__image *image,
                                    struct source *source, struct unseen_set **set_out,
                                    struct unseen_error *error)
