@@ -145,7 +145,9 @@ struct unseen_set_options {
      * set. NULL: the bytes themselves are the identity. */
     const struct unseen_url *url;
 
-    /* The number of threads that will use the set at once. 0 and 1 mean one, without locks. */
+    /* The number of threads that will use the set at once. 0 and 1 mean one, without locks. With 2
+     * and more it is a measure: more threads than that wait for each other more often, unless each
+     * has the keys of other top bits of hi. */
     unsigned threads;
     enum unseen_cpu cpu;
     const struct unseen_allocator *allocator; /* copied; its context must outlive the set */

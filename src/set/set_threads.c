@@ -174,12 +174,22 @@ static enum unseen_status run_sorted(const struct unseen_set *set, enum unseen__
     return result;
 }
 
+/* True if all keys belong to one filter, as in a program that sorts keys by their top bits. */
+static bool is_of_one_shard(const struct unseen_set *set, const struct unseen_key *keys, size_t n)
+{
+    size_t i = 1;
+    while (i < n && shard_of(set, keys[i]) == shard_of(set, keys[0])) {
+        i++;
+    }
+    return i >= n;
+}
+
 enum unseen_status unseen__set_run_shared(const struct unseen_set *set,
                                           enum unseen__operation operation,
                                           const struct unseen_key *keys, size_t n,
                                           uint8_t *verdicts, size_t *ndone)
 {
-    if (n == 1 && !(is_add(operation) && set->ops->reserve)) {
+    if (n > 0 && is_of_one_shard(set, keys, n) && !(is_add(operation) && set->ops->reserve)) {
         return run_locked(set, shard_of(set, keys[0]), operation, keys, n, verdicts, ndone);
     }
     for (size_t done = 0; done < n; done += SHARED_BATCH) {
