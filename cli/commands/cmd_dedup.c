@@ -34,6 +34,7 @@ struct dedup {
     struct commit_marks marks;
     struct identity identity;
     struct feed feed;
+    struct parts parts;
     const struct batch *kept[FEED_KEPT];
     size_t nkept;
     struct output out;
@@ -269,13 +270,31 @@ static void note_status(struct dedup *d, enum unseen_status status)
     }
 }
 
+static void look_at_room(struct dedup *d)
+{
+    const uint64_t nlines = d->report.nnew + d->report.nseen;
+    if (room_is_due(&d->room, nlines)) {
+        room_look(&d->room, (struct room_look){report_share(&d->report), d->report.nnew, nlines});
+    }
+}
+
+/* Answers the lines of b that the set has verdicts of. Returns their number. */
+static size_t take_asked(struct dedup *d, const struct batch *b)
+{
+    uint8_t verdicts[BATCH_LINES];
+    const size_t ndone = parts_answers(b, verdicts);
+    answer_lines(d, b, 0, verdicts, ndone);
+    note_status(d, ndone < b->n ? UNSEEN_ERR_NOMEM : UNSEEN_OK);
+    return ndone;
+}
+
 /* Answers a batch; false ends the run. If only some more lines are wanted, asks for no more than
  * that at a time: the set then holds only keys of lines that were answered. */
 static bool dedup_take_batch(void *context, const struct batch *b)
 {
     struct dedup *d = context;
     uint8_t verdicts[BATCH_LINES];
-    size_t at = 0;
+    size_t at = b->parts ? take_asked(d, b) : 0;
     seen_refresh(&d->seen);
     while (at < b->n && d->left > 0 && !d->full) {
         const size_t n = b->n - at < d->left ? b->n - at : (size_t)d->left;
@@ -285,9 +304,8 @@ static bool dedup_take_batch(void *context, const struct batch *b)
         at += ndone;
     }
     count_batch(d, b, at);
-    const uint64_t nlines = d->report.nnew + d->report.nseen;
-    if (room_is_due(&d->room, nlines)) {
-        room_look(&d->room, (struct room_look){report_share(&d->report), d->report.nnew, nlines});
+    if (!b->parts) {
+        look_at_room(d);
     }
     commit_marks_written(&d->marks);
     report_poll();
@@ -329,6 +347,15 @@ static bool answer_kept(void *context)
     }
     report_poll();
     return !d->full;
+}
+
+/* Called when no part of the set is being asked. */
+static void dedup_between(void *context)
+{
+    struct dedup *d = context;
+    if (d->parts.ask) {
+        look_at_room(d);
+    }
 }
 
 /* Called before a wait for input, when all output has been written. */
@@ -582,12 +609,18 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
                  .more = &d.repeats,
                  .take = dedup_take_batch,
                  .poll = dedup_before_wait,
+                 .parts = &d.parts,
+                 .between = dedup_between,
                  .context = &d},
         .prints_seen = o->print.invert != is_check(o),
         .left = o->print.quiet ? 1 : o->print.limit,
     };
     int status = EXIT_TROUBLE;
+    /* With a limit, no line may be in the set that was not answered. */
+    d.seen.asks_parts = o->input.threads > 2 && d.left == UINT64_MAX && !o->print.why;
     if (dedup_prepare(&d, cpu)) {
+        d.parts.ask = d.seen.asks_parts ? seen_ask_part : NULL;
+        d.parts.context = &d.seen;
         if (d.seen.is_remote && d.left == UINT64_MAX) {
             d.feed.take = keep_batch;
             d.feed.settle = answer_kept;

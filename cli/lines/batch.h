@@ -20,6 +20,8 @@ enum {
     BATCH_READABLE = 128
 };
 
+struct batch_parts;
+
 struct batch {
     size_t n; /* lines in input order, each followed by its delimiter */
     struct unseen_bytes lines[BATCH_LINES];
@@ -44,7 +46,9 @@ struct batch {
     uint64_t line; /* number of its first line in the file, from 0 */
     const char *end;
     uint64_t nbytes;
-    size_t file;       /* the index of the file */
+    uint64_t nlines;   /* those that have an identity or lack the key */
+    size_t file;       /* the index of the file, */
+    const char *name;  /* and how messages call it */
     uint64_t offset;   /* in the file, about: its bytes up to there, compressed or not, were read */
     uint64_t nlong;    /* longer than --max-line */
     uint64_t nother;   /* of other shares */
@@ -52,6 +56,7 @@ struct batch {
     uint64_t nmisses;  /* lines without the key, left out or not, */
     struct unseen_bytes missing; /* and the first of them */
     bool failed;                 /* a file or line before the end of this batch could not be read */
+    struct batch_parts *parts;   /* NULL, or the set was asked in parts (parts.h) */
 };
 
 /* Moves a line to an earlier place. */

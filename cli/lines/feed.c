@@ -24,16 +24,17 @@
 
 #include "lines/files.h"
 #include "lines/reader.h"
+#include "lines/rounds.h"
 #include "print/message.h"
 #include "print/report.h"
 #include "stop.h"
 
-static bool goes_on(const struct feed *f)
+bool feed_goes_on(const struct feed *f)
 {
     return !f->out->failed && !(f->more && f->more->failed) && !stop_is_wanted();
 }
 
-static int before_wait(void *context)
+int feed_before_wait(void *context)
 {
     struct feed *f = context;
     (void)output_flush(f->out); /* remembered in out */
@@ -44,7 +45,7 @@ static int before_wait(void *context)
     if (f->poll) {
         f->poll(f->context);
     }
-    if (!goes_on(f)) {
+    if (!feed_goes_on(f)) {
         return INPUT_STOP;
     }
     const int behind = output_behind(f->out);
@@ -68,6 +69,13 @@ static void report_batch(const struct feed *f, const struct batch *b)
     if (f->first < f->input->nfiles) {
         report_at(f->input->files, f->input->nfiles, f->first + b->file, b->offset);
     }
+}
+
+bool feed_give(struct feed *f, const struct batch *b)
+{
+    report_batch(f, b);
+    f->failed = b->failed;
+    return f->take(f->context, b) && feed_goes_on(f);
 }
 
 /* ---- Reading ahead --------------------------------------------------------------------------- */
@@ -203,7 +211,7 @@ static int settle_before_wait(void *context)
 {
     struct read_ahead *a = context;
     settle(a);
-    return a->stops ? INPUT_STOP : before_wait(a->feed);
+    return a->stops ? INPUT_STOP : feed_before_wait(a->feed);
 }
 
 /* ---- Either way ------------------------------------------------------------------------------ */
@@ -220,19 +228,19 @@ static bool read_ahead_start(struct read_ahead *a, bool wants_thread)
 {
     struct reader *reader = a->reader;
     if (a->feed->settle) {
-        reader->nblocks = BLOCKS_MAX;
+        reader->nblocks = BLOCKS_AHEAD;
         reader->wait = (struct input_wait){settle_before_wait, settle_used, a};
         return make_slots(a, FEED_KEPT) || message_no_memory();
     }
     if (wants_thread) {
-        reader->nblocks = BLOCKS_MAX;
+        reader->nblocks = BLOCKS_AHEAD;
         reader->wait = (struct input_wait){before_input, wait_used, a};
         a->has_thread = make_slots(a, AHEAD_BATCHES) && start_thread(a);
     }
     if (!a->has_thread) {
         free(a->slots);
         reader->nblocks = 1;
-        reader->wait = (struct input_wait){before_wait, NULL, a->feed};
+        reader->wait = (struct input_wait){feed_before_wait, NULL, a->feed};
         (void)make_slots(a, 1);
     }
     return a->slots || message_no_memory();
@@ -245,7 +253,7 @@ static bool wait_filled(struct read_ahead *a)
         if (errno == EINTR) {
             continue;
         }
-        if (before_wait(a->feed) == INPUT_STOP) {
+        if (feed_before_wait(a->feed) == INPUT_STOP) {
             return false;
         }
         struct timespec until;
@@ -336,17 +344,16 @@ void feed_run(struct feed *f)
     if (files_have_fifo(reader.names, reader.nnames)) {
         output_make_elastic(f->out);
     }
+    const bool one_by_one = f->out->elastic || f->settle || !f->identity;
+    if (!one_by_one && f->input->threads > 2 && rounds_run(f, &reader)) {
+        return;
+    }
     if (!read_ahead_start(&ahead, !f->out->elastic && read_ahead_is_wanted(f->input->threads))) {
         f->failed = true;
         return;
     }
     const struct batch *b;
-    while ((b = read_ahead_next(&ahead)) != NULL) {
-        report_batch(f, b);
-        f->failed = b->failed;
-        if (!f->take(f->context, b) || !goes_on(f)) {
-            break;
-        }
+    while ((b = read_ahead_next(&ahead)) != NULL && feed_give(f, b)) {
     }
     if (!ahead.has_thread) {
         settle(&ahead);

@@ -10,6 +10,7 @@
 #include "lines/batch.h"
 #include "lines/identity.h"
 #include "lines/input.h"
+#include "lines/parts.h"
 #include "print/output.h"
 
 enum {
@@ -32,6 +33,11 @@ struct feed {
     /* Called before each wait for input, after the outputs have been written, and about once a
      * second during the wait; may be NULL. */
     void (*poll)(void *context);
+    /* NULL, or with more than two threads the set may be asked in parts (parts.h): batches with `parts` are
+     * asked already. */
+    struct parts *parts;
+    /* With more than two threads: called now and then, when no part is being asked. May be NULL. */
+    void (*between)(void *context);
     void *context;
 
     /* state */
@@ -42,5 +48,16 @@ struct feed {
 };
 
 void feed_run(struct feed *f);
+
+/* For feed.c and rounds.c: */
+
+/* False if the run is to stop: an output failed, or a signal asks for it. */
+bool feed_goes_on(const struct feed *f);
+
+/* Writes the outputs; see struct input_wait. */
+int feed_before_wait(void *context);
+
+/* Has a batch answered; false if the run is to stop. */
+bool feed_give(struct feed *f, const struct batch *b);
 
 #endif

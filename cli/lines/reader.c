@@ -188,39 +188,67 @@ static const char *missing_text(const struct reader *r)
     return r->identity->key->missing == MISSING_SKIP ? "left out" : "taken whole";
 }
 
-/* Shows the first line without the key, and counts the others. With MISSING_FAIL the first one ends
- * the reading; the batch has the lines before it. */
-static void note_misses(struct reader *r, const struct batch *b)
+/* Shows the first line without the key, and counts the others. False if the first one is to end the
+ * reading (MISSING_FAIL); the batch has the lines before it. */
+static bool note_misses(struct reader *r, const struct batch *b)
 {
     const bool is_first = r->nmisses == 0 && b->nmisses > 0;
     r->nmisses += b->nmisses;
     r->file_misses += b->nmisses;
     if (!is_first || !r->identity) {
-        return;
+        return true;
     }
     const struct key_options *key = r->identity->key;
     const int shown = b->missing.len < 60 ? (int)b->missing.len : 60;
     const uint64_t number = reader_line_number(b, b->missing.data, r->options->delimiter);
     if (key->missing != MISSING_FAIL) {
-        message_warning("%s:%" PRIu64 ": no key %s in '%.*s': %s", r->name, number, key->text,
+        message_warning("%s:%" PRIu64 ": no key %s in '%.*s': %s", b->name, number, key->text,
                         shown, b->missing.data, missing_text(r));
-        return;
+        return true;
     }
-    message_error("%s:%" PRIu64 ": no key %s in '%.*s'", r->name, number, key->text, shown,
+    message_error("%s:%" PRIu64 ": no key %s in '%.*s'", b->name, number, key->text, shown,
                   b->missing.data);
     message_hint("--missing=skip leaves such lines out, --missing=whole compares the whole line");
-    (void)reader_give_up(r);
+    return false;
 }
 
 /* Reports a file of which no line has the key: the key is probably mistyped. */
 static void check_file(struct reader *r)
 {
     if (r->identity && r->file_lines > 0 && r->file_misses == r->file_lines) {
-        message_error("%s: no line has the key %s", r->name, r->identity->key->text);
+        message_error("%s: no line has the key %s", r->noted_name, r->identity->key->text);
+        r->note_failed = true;
         r->failed = true;
     }
     r->file_lines = 0;
     r->file_misses = 0;
+}
+
+bool reader_note(struct reader *r, const struct batch *b, enum unseen_status status)
+{
+    if (b->nlines == 0) {
+        return true;
+    }
+    if (r->noted_file != b->file) {
+        check_file(r);
+    }
+    r->noted_file = b->file;
+    r->noted_name = b->name;
+    if (status != UNSEEN_OK) {
+        message_error("%s:%" PRIu64 ": cannot go on: %s", b->name, b->line + 1,
+                      unseen_status_string(status));
+    } else {
+        r->file_lines += b->nlines;
+    }
+    const bool goes_on = status == UNSEEN_OK && note_misses(r, b);
+    r->note_failed = r->note_failed || !goes_on;
+    r->failed = r->failed || !goes_on;
+    return goes_on;
+}
+
+void reader_note_end(struct reader *r)
+{
+    check_file(r);
 }
 
 /* Moves complete lines of the current block to *b; false if there are none. */
@@ -254,17 +282,18 @@ static bool take_lines(struct reader *r, struct batch *b)
         drop_long(r, b);
     }
     find_texts(r, b);
-    r->file_lines += b->n;
+    b->nlines = b->n;
+    b->name = r->name;
+    r->line += nlines;
+    if (r->splits_only) {
+        return true;
+    }
     const enum unseen_status status =
         r->identity ? identity_take(r->identity, b, &r->scratch) : UNSEEN_OK;
-    if (status != UNSEEN_OK) {
-        message_error("%s:%" PRIu64 ": cannot go on: %s", r->name, r->line + 1,
-                      unseen_status_string(status));
-        return reader_give_up(r);
+    if (!reader_note(r, b, status)) {
+        (void)reader_give_up(r);
     }
-    note_misses(r, b);
-    r->line += nlines;
-    return true;
+    return status == UNSEEN_OK;
 }
 
 /* Drops an unfinished line that is too long already: it is not kept in memory. */
@@ -296,6 +325,7 @@ bool reader_next(struct reader *r, struct batch *b)
 {
     b->n = 0;
     b->nbytes = 0;
+    b->nlines = 0;
     b->nlong = 0;
     b->nother = 0;
     b->nmisses = 0;
@@ -309,7 +339,9 @@ bool reader_next(struct reader *r, struct batch *b)
         }
         start_skipping(r, b);
         while (!r->input) {
-            check_file(r);
+            if (!r->splits_only) {
+                check_file(r);
+            }
             if (r->nnames == 0 || !open_next(r)) {
                 return false;
             }

@@ -15,7 +15,8 @@
 
 enum {
     BLOCK_BYTES = 256 * 1024,
-    BLOCKS_MAX = 3
+    BLOCKS_AHEAD = 3, /* for batches that are used one by one, beside the next ones */
+    BLOCKS_MAX = 8
 };
 
 struct block {
@@ -30,6 +31,7 @@ struct reader {
     size_t nnames;
     const struct identity *identity; /* NULL: only split into lines */
     const struct input_options *options;
+    bool splits_only; /* the caller makes keys with identity_take, and then calls reader_note */
     struct input_wait wait;
     size_t nblocks; /* 1, or more if batches are used while the next are made */
     /* Where to begin in the first file; 0: at its beginning. */
@@ -55,14 +57,25 @@ struct reader {
     uint64_t nlong; /* over-long lines in all files */
     uint64_t nbatches;
     uint64_t nmisses;     /* lines without the key, in all files */
-    uint64_t file_lines;  /* lines of the current file, */
+    uint64_t file_lines;  /* lines of the file that was noted last, */
     uint64_t file_misses; /* and those without the key */
+    size_t noted_file;
+    const char *noted_name;
+    bool note_failed; /* failed because of keys */
     struct text scratch;
 };
 
 /* Fills *b with the next lines; false at the end. An error of a single file is reported and sets
  * failed. */
 bool reader_next(struct reader *r, struct batch *b);
+
+/* With splits_only: takes note of the lines without the key in b, and of the status of identity_take.
+ * Call it for each batch in turn. False, and reported, if the reading is to end: at once after an error
+ * status, otherwise behind the lines of b. */
+bool reader_note(struct reader *r, const struct batch *b, enum unseen_status status);
+
+/* The same behind the last batch. */
+void reader_note_end(struct reader *r);
 
 /* The number of a line of b in its file, from 1. */
 uint64_t reader_line_number(const struct batch *b, const char *line, char delimiter);

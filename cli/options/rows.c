@@ -563,7 +563,7 @@ static const struct option_row rows[] = {
      "zstd and xz files may take 2^N bytes of memory for\ntheir window (default 27; without =N: 31)",
      CALL("[=N]", "a number from 10 to 31", "=31", set_long)},
     {'j', "threads", COMMAND_LINES | COMMAND_IMPORT,
-     "threads: 1, 2 (reading beside the rest) or auto", CALL("N", "a number of threads or auto", "2", set_threads)},
+     "threads (default auto: 2, or 1 with one processor)", CALL("N", "a number of threads or auto", "2", set_threads)},
     {.group = "Other programs' protocols"},
     {0, "protocol", COMMAND_SERVE,
      "answer another program, from what STORE has: squid,\nsquid-rewrite, postfix-policy, tcp-table, socketmap or\n"

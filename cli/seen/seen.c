@@ -9,6 +9,7 @@
 
 #include "address.h"
 #include "clock.h"
+#include "lines/parts.h"
 #include "lines/profile.h"
 #include "print/message.h"
 #include "redis_url.h"
@@ -18,6 +19,12 @@
 enum {
     LOOK_MS = 1000
 };
+
+/* A set made for so many threads has a filter for each part. */
+#define PARTS_THREADS (PARTS / 8)
+
+/* From this --fpr on, "compact" takes less memory and is wrong 100 times as often (unseen.h). */
+#define COMPACT_SMALL_FPR 1.5e-6
 
 void seen_report_full(enum unseen_status status)
 {
@@ -63,6 +70,16 @@ static const char *excluded_profile(const struct seen *m)
     return NULL;
 }
 
+/* False if keys must be asked in the order of their lines, or a read-only set is asked, too. The set of
+ * each part takes some lines wrongly for seen, and these are not always those of one set for all: only
+ * where a wrong answer is as rare as the default promises, threads may make a difference. */
+static bool can_part(const struct seen *m)
+{
+    const struct seen_options *o = m->o;
+    return m->asks_parts && !m->asks_only && o->nexcludes == 0 && !o->filter &&
+           o->fpr < COMPACT_SMALL_FPR;
+}
+
 /* Versions that -p and --rule do not say are those of the first store of -x, so that a store of an
  * older version can be named without -p. The same holds for a store that is made. */
 static bool seen_create_set(struct seen *m, enum unseen_cpu cpu)
@@ -84,6 +101,7 @@ static bool seen_create_set(struct seen *m, enum unseen_cpu cpu)
         .hashes = o->hashes,
         .seed = seed_bytes(&o->seed),
         .seed_len = o->seed.len,
+        .threads = m->asks_parts ? PARTS_THREADS : 1,
         .cpu = cpu,
     };
     struct unseen_error error;
@@ -264,6 +282,7 @@ bool seen_open(struct seen *m, enum unseen_cpu cpu)
 {
     const struct seen_options *o = m->o;
     m->asks_only = o->dry_run || o->use->asks_only;
+    m->asks_parts = !o->path && can_part(m);
     m->looked = clock_milliseconds();
     if (o->path && address_is_server(o->path)) {
         return open_remote(m, cpu);
@@ -475,6 +494,13 @@ enum unseen_status seen_ask_server(struct seen *m, const struct batch *const *ba
         nlines += batches[i]->n;
     }
     return nlines == 0 ? UNSEEN_OK : ask_server(m, is_put, nlines, verdicts);
+}
+
+enum unseen_status seen_ask_part(void *seen, const struct unseen_key *keys, size_t n,
+                                 uint8_t *verdicts, size_t *ndone_out)
+{
+    const struct seen *m = seen;
+    return unseen_set_add_keys(m->own_set, keys, n, verdicts, ndone_out);
 }
 
 enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first, size_t n,

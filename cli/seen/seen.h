@@ -34,6 +34,7 @@ struct seen {
     const struct key_options *key;
     const struct input_options *input; /* how the files of -x are read */
 
+    bool asks_parts;   /* set by the caller: threads will call seen_ask_part */
     bool wants_canons; /* set by the caller: the canonical forms of lines are used */
     bool run_failed;   /* set by the caller, before seen_close */
 
@@ -90,7 +91,12 @@ bool seen_needs_texts(const struct seen *m);
 enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first, size_t n,
                             uint8_t *verdicts, size_t *ndone_out);
 
-/* The same for all lines of n batches, behind each other, if a server is asked. */
+/* The `ask` of struct parts, for a set that lives as long as the run. seen_open clears asks_parts if
+ * the run cannot ask in parts. */
+enum unseen_status seen_ask_part(void *seen, const struct unseen_key *keys, size_t n,
+                                 uint8_t *verdicts, size_t *ndone_out);
+
+/* As seen_ask, for all lines of n batches, behind each other, if a server is asked. */
 enum unseen_status seen_ask_server(struct seen *m, const struct batch *const *batches, size_t n,
                                    uint8_t *verdicts);
 

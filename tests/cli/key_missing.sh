@@ -5,7 +5,7 @@ printf '{"u":"a"}\n{"v":"b"}\n{"u":"c"}\n{"u":null}\n' > some
 printf '{"u":"a"}\n{"u":"c"}\n' > all
 printf '{"v":"b"}\n{"w":1}\n' > none
 
-for j in 1 2; do
+for j in 1 2 3; do
     # Without a store: taken whole, with a warning.
     run -j "$j" -p none -k .u some
     cp some want

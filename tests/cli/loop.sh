@@ -27,7 +27,7 @@ ping_pong() {
     exec 4<&-
     rm ask answer
 }
-for j in 1 2; do
+for j in 1 2 3; do
     want_first='line '
     ping_pong -j "$j"
 done
@@ -55,7 +55,7 @@ print $out $bytes;
 close $out;
 exit(defined <$in> ? 1 : 0);
 END
-    for j in 1 2; do
+    for j in 1 2 3; do
         mkfifo ask answer
         timeout 60 perl talk.pl &
         "$UNSEEN" -j "$j" < ask > answer
@@ -74,7 +74,7 @@ while read -r n; do
     [ "$n" -ne 1000 ] || echo 2000
 done
 END
-for j in 1 2; do
+for j in 1 2 3; do
     mkfifo q
     timeout 60 "$UNSEEN" --seed 1 -j "$j" -m 2000 < q 2> err | timeout 60 bash fetch > q 3> visited &
     loop=$!
@@ -96,7 +96,7 @@ read -r first
 awk 'BEGIN { for (i = 0; i < 100000; i++) printf "http://www.example/page-%d\n", i }'
 cat > seen_by_fetcher
 END
-for j in 1 2; do
+for j in 1 2 3; do
     mkfifo q
     timeout 60 "$UNSEEN" --seed 1 -j "$j" -m 100001 < q 2> err | timeout 60 bash fetch > q &
     loop=$!
@@ -170,7 +170,7 @@ wait
 # Output of an earlier file is not held back while a fifo has no writer yet.
 mkfifo late
 printf 'a\nb\n' > one
-for j in 1 2; do
+for j in 1 2 3; do
     "$UNSEEN" -j "$j" one late > out &
     pid=$!
     eventually has_lines out 2

@@ -58,6 +58,7 @@ printf '{"k":"a"}\n{"k":"b"}\n{"k":"a"}\n' > json
 echo x > list
 sweep -j 1 plain
 sweep -j 2 plain
+sweep -j 3 plain
 sweep -j 1 plain.gz
 sweep -j 1 long
 sweep -j 1 -x list -D rep list

@@ -54,7 +54,7 @@ expect 0 '' ''
 # A full disk.
 full='unseen: error: cannot write standard output: No space left on device\n'
 urls 100000 100000 9 > big
-for j in 1 2; do
+for j in 1 2 3; do
     for file in in big; do
         "$UNSEEN" -j "$j" "$file" > /dev/full 2> err
         status=$?
@@ -75,7 +75,7 @@ holds [ $? = 2 ]
 holds [ $? = 2 ]
 # It is noticed even while the input is silent.
 mkfifo idle
-for j in 1 2; do
+for j in 1 2 3; do
     sleep 60 > idle &
     sleeper=$!
     run -j "$j" -o /dev/full in idle
@@ -89,7 +89,7 @@ awk '!seen[$0]++' big > whole
 cleanup_more() { [ ! -d "$scratch/small" ] || umount "$scratch/small" 2> /dev/null; }
 mkdir small
 if mount -t tmpfs -o size=256k tmpfs small 2> /dev/null; then
-    for j in 1 2; do
+    for j in 1 2 3; do
         run --seed 1 -j "$j" -o small/new big
         expect 2 '' 'unseen: error: cannot write small/new: No space left on device\n'
         holds [ "$(wc -c < small/new)" -gt 200000 ]
@@ -110,7 +110,7 @@ same limited prefix
 # A reader that goes away: killed by SIGPIPE as other filters are; where that signal is ignored, a
 # silent end.
 set +o pipefail
-for j in 1 2; do
+for j in 1 2 3; do
     "$UNSEEN" -j "$j" big 2> err | head -n 1 > out
     holds [ "${PIPESTATUS[0]}" = 141 ]
     holds [ ! -s err ]
@@ -140,7 +140,7 @@ same new want
 # Descriptors that do not block, and interrupted or failing system calls.
 if command -v perl > /dev/null; then
     nonblock='use Fcntl; fcntl(STDIN, F_SETFL, O_RDONLY|O_NONBLOCK); fcntl(STDOUT, F_SETFL, O_WRONLY|O_NONBLOCK); exec @ARGV'
-    for j in 1 2; do
+    for j in 1 2 3; do
         { sleep 0.1; cat big; sleep 0.1; } | perl -e "$nonblock" "$UNSEEN" --seed 1 -j "$j" | { sleep 0.2; cat; } > out
         same out whole
     done
@@ -158,7 +158,7 @@ if command -v strace > /dev/null && strace -o trace -e inject=getppid:error=EPER
         "$UNSEEN" --stats file > out 2> err
     holds grep -q '^lines  ' err
     awk '!seen[$0]++' file > want
-    for j in 1 2; do
+    for j in 1 2 3; do
         inject "$PWD/file" read:error=EINTR:when=2+2 0 ''
         same out want
         inject "$PWD/out" write:error=EINTR:when=1+2 0 ''

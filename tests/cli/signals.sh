@@ -5,7 +5,7 @@ has_status() { grep -qE "^unseen: $1 lines, $2 new, $3 seen, [0-9.]+ s, [0-9]+ l
 has_lines() { [ "$(wc -l < "$1")" -ge "$2" ]; }
 
 mkfifo q
-for j in 1 2; do
+for j in 1 2 3; do
     # while it waits for input
     "$UNSEEN" -j "$j" < q > out 2> err &
     pid=$!

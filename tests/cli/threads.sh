@@ -10,7 +10,7 @@ seq 400000 > short
 for file in even repeats uneven short; do
     awk '!seen[$0]++' "$file" > want
     awk 'seen[$0]++' "$file" > want_v
-    for j in 1 2 3 auto; do
+    for j in 1 2 3 8 auto; do
         run --seed 1 -j "$j" "$file"
         expect 0 '*' ''
         same out want
