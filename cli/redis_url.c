@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hex.h"
+
 static const char *const schemes[] = {"redis://", "redis+unix:", "rediss://", "valkey://",
                                       "valkeys://"};
 
@@ -33,14 +35,6 @@ bool redis_url_is(const char *text)
     return false;
 }
 
-static int digit_of(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 /* Copies a part without its percent signs. Returns false if it does not fit, or has a wrong percent
  * sign or a NUL. */
 static bool url_decode(char *to, size_t cap, struct part from)
@@ -49,12 +43,11 @@ static bool url_decode(char *to, size_t cap, struct part from)
     for (size_t i = 0; i < from.len; i++) {
         char c = from.data[i];
         if (c == '%') {
-            const int high = i + 2 < from.len ? digit_of(from.data[i + 1]) : -1;
-            const int low = i + 2 < from.len ? digit_of(from.data[i + 2]) : -1;
-            if (high < 0 || low < 0) {
+            const int byte = i + 2 < from.len ? hex_byte(from.data + i + 1) : -1;
+            if (byte < 0) {
                 return false;
             }
-            c = (char)(16 * high + low);
+            c = (char)byte;
             i += 2;
         }
         if (c == '\0' || n + 1 >= cap) {

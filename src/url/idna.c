@@ -71,32 +71,15 @@ static char *write_utf8(char *out, uint32_t point)
 
 /* ---- Tables -----------------------------------------------------------------------------------*/
 
-struct range {
-    uint32_t first;
-    uint32_t last;
-};
-
-static bool in_ranges(const struct range *ranges, size_t n, uint32_t point)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (point >= ranges[i].first && point <= ranges[i].last) {
-            return true;
-        }
-    }
-    return false;
-}
-
-#define IN_RANGES(ranges, point) in_ranges((ranges), sizeof(ranges) / sizeof((ranges)[0]), (point))
-
 /* Mapped to nothing by UTS 46. */
-static const struct range ignored[] = {
+static const struct point_range ignored[] = {
     {0xad, 0xad},     {0x34f, 0x34f},   {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},
     {0x200b, 0x200b}, {0x2060, 0x2064}, {0x206a, 0x206f},   {0x3164, 0x3164},   {0xfe00, 0xfe0f},
     {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0100, 0xe01ef},
 };
 
 /* Valid by UTS 46 in Unicode 17, and unknown to libidn2 2.3.3. */
-static const struct range newer_valid[] = {
+static const struct point_range newer_valid[] = {
     {0x88f, 0x88f},     {0x897, 0x897},     {0xc5c, 0xc5c},     {0xcdc, 0xcdc},
     {0xcf3, 0xcf3},     {0xece, 0xece},     {0x1806, 0x1806},   {0x1acf, 0x1add},
     {0x1ae0, 0x1aeb},   {0x1b4e, 0x1b4f},   {0x1b7f, 0x1b7f},   {0x1c8a, 0x1c8a},
@@ -127,7 +110,7 @@ static const struct range newer_valid[] = {
 };
 
 /* The blocks of right-to-left scripts, without some symbols in them. */
-static const struct range right_to_left[] = {
+static const struct point_range right_to_left[] = {
     {0x590, 0x8ff},   {0xfb1d, 0xfd3d},   {0xfd50, 0xfdcd},   {0xfdf0, 0xfdfc},
     {0xfe70, 0xfeff}, {0x10800, 0x10fff}, {0x1e800, 0x1efff},
 };
@@ -135,26 +118,27 @@ static const struct range right_to_left[] = {
 /* What is not a letter in these blocks, of the code points that need a stand-in: symbols without a
  * direction (classes ON, ET and CS of the bidirectional algorithm), marks (NSM), and signs and
  * numbers that belong to Arabic digits (AN). */
-static const struct range undirected[] = {
+static const struct point_range undirected[] = {
     {0x606, 0x607},     {0x609, 0x60a},     {0x60c, 0x60c},     {0x60e, 0x60f},
     {0x66a, 0x66a},     {0x6de, 0x6de},     {0x6e9, 0x6e9},     {0x7f6, 0x7f9},
     {0xfbc3, 0xfbd2},   {0xfd90, 0xfd91},   {0xfdc8, 0xfdcd},   {0x1091f, 0x1091f},
     {0x10b39, 0x10b3f}, {0x10d6e, 0x10d6e}, {0x10ed0, 0x10ed8}, {0x1eef0, 0x1eef1},
 };
-static const struct range newer_marks[] = {{0x897, 0x897}, {0x10d69, 0x10d6d}, {0x10efa, 0x10eff}};
-static const struct range arabic_numbers[] = {{0x66b, 0x66c}, {0x10e60, 0x10e7e}};
+static const struct point_range newer_marks[] = {
+    {0x897, 0x897}, {0x10d69, 0x10d6d}, {0x10efa, 0x10eff}};
+static const struct point_range arabic_numbers[] = {{0x66b, 0x66c}, {0x10e60, 0x10e7e}};
 
 /* Digits that a label must not mix (RFC 5893, section 2, rule 4): Arabic ones, and those that go
  * from left to right, also in the forms that are mapped to them. */
-static const struct range arabic_digits[] = {
+static const struct point_range arabic_digits[] = {
     {0x660, 0x669}, {0x66b, 0x66c}, {0x10d30, 0x10d39}, {0x10e60, 0x10e7e}};
-static const struct range european_digits[] = {
+static const struct point_range european_digits[] = {
     {'0', '9'},       {0xb2, 0xb3},     {0xb9, 0xb9},     {0x6f0, 0x6f9},     {0x2070, 0x2070},
     {0x2074, 0x2079}, {0x2080, 0x2089}, {0xff10, 0xff19}, {0x1d7ce, 0x1d7ff}, {0x1fbf0, 0x1fbf9},
 };
 
 struct mapping {
-    struct range from;
+    struct point_range from;
     uint32_t to;
 };
 
@@ -192,7 +176,7 @@ static const struct mapping cyrillic_mappings[] = {
 static uint32_t find_mapping(const struct mapping *mappings, size_t n, uint32_t point)
 {
     for (size_t i = 0; i < n; i++) {
-        const struct range from = mappings[i].from;
+        const struct point_range from = mappings[i].from;
         if (point >= from.first && point <= from.last) {
             return mappings[i].to + (point - from.first);
         }

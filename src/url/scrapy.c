@@ -335,21 +335,16 @@ static char *map_name(unsigned version, const char *text, const char *end, char 
     return out;
 }
 
-struct points {
-    uint32_t first;
-    uint32_t last;
-};
-
 /* The characters that IDNA 2003 takes for right-to-left: table D.1 of RFC 3454, without
  * presentation forms. Then the characters that IDNA 2003 maps otherwise than UTS 46: fillers and
  * signs that only UTS 46 drops, letters whose pairs of cases are newer than Unicode 3.2, and
  * presentation forms, of which some end with a mark once they are mapped. */
-static const struct points right_to_left[] = {
+static const struct point_range right_to_left[] = {
     {0x5be, 0x5be}, {0x5c0, 0x5c0}, {0x5c3, 0x5c3}, {0x5d0, 0x5ea}, {0x5f0, 0x5f4},
     {0x61b, 0x61b}, {0x61f, 0x61f}, {0x621, 0x63a}, {0x640, 0x64a}, {0x66d, 0x66f},
     {0x671, 0x6d5}, {0x6dd, 0x6dd}, {0x6e5, 0x6e6}, {0x6fa, 0x6fe}, {0x700, 0x70d},
     {0x710, 0x710}, {0x712, 0x72c}, {0x780, 0x7a5}, {0x7b1, 0x7b1}, {0x200f, 0x200f}};
-static const struct points mapped_otherwise[] = {
+static const struct point_range mapped_otherwise[] = {
     {0x115f, 0x1160},   {0x13a0, 0x13fd},   {0x17b4, 0x17b5},   {0x1806, 0x1806},
     {0x180e, 0x180f},   {0x1c80, 0x1c8f},   {0x1e9e, 0x1e9e},   {0x2061, 0x206f},
     {0x3164, 0x3164},   {0xa7c0, 0xa7ff},   {0xab70, 0xabbf},   {0xfb1d, 0xfdff},
@@ -357,21 +352,9 @@ static const struct points mapped_otherwise[] = {
     {0x1bca0, 0x1bca3}, {0x1ccd6, 0x1ccf9}, {0x1d173, 0x1d17a}, {0x1e030, 0x1e06d},
     {0xe0000, 0xe0fff}};
 /* Table B.1 of RFC 3454, without U+1806. */
-static const struct points dropped[] = {{0xad, 0xad},     {0x34f, 0x34f},   {0x180b, 0x180d},
-                                        {0x200b, 0x200d}, {0x2060, 0x2060}, {0xfe00, 0xfe0f},
-                                        {0xfeff, 0xfeff}};
-
-#define IN_RANGES(ranges, point) is_in(ranges, sizeof(ranges) / sizeof((ranges)[0]), point)
-
-static bool is_in(const struct points *ranges, size_t n, uint32_t point)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (point >= ranges[i].first && point <= ranges[i].last) {
-            return true;
-        }
-    }
-    return false;
-}
+static const struct point_range dropped[] = {{0xad, 0xad},     {0x34f, 0x34f},   {0x180b, 0x180d},
+                                             {0x200b, 0x200d}, {0x2060, 0x2060}, {0xfe00, 0xfe0f},
+                                             {0xfeff, 0xfeff}};
 
 static bool is_right_to_left(uint32_t point)
 {
