@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * A client may go away in the middle, so there is room for LOADS_MAX unfinished values; one more
- * takes the place of the load that has been idle for longest. Replicas and the AOF get each frame as it
- * comes, so that the last one is no more work than the others. But a load is not in a file or in a full
- * sync: if a child was forked to write one meanwhile, or a replica came or went, the whole value is
- * sent at the end. That is done in steps (steps.h), as is all of BF.LOAD. If a child is forked or a replica
- * comes between two steps, the steps begin again with the first frame; the key appears with the last one. */
+ * takes the place of the load that has been idle for longest. Replicas and the AOF get each frame
+ * as it comes, so that the last one is no more work than the others. But a load is not in a file or
+ * in a full sync: if a child was forked to write one meanwhile, or a replica came or went, the
+ * whole value is sent at the end.
+ *
+ * That is done in steps (steps.h), as is all of BF.LOAD. If a child is forked or a replica comes
+ * between two steps, the sending begins again with the first frame. The key appears when the last
+ * frame is sent. */
 #include "load.h"
 
 #include <string.h>
@@ -69,8 +72,8 @@ static void forget(struct load *load)
     server.Free(load);
 }
 
-/* Tells replicas that no more frames of this load come. They would keep its beginning, in the place of a
- * load that has more to come. */
+/* Tells replicas that no more frames of this load come. They would keep its first frames, and might
+ * forget another load for it that has more to come. */
 static void send_drop(struct server_ctx *ctx, const struct load *load)
 {
     if (load->nframes > 0) {
@@ -101,7 +104,7 @@ static struct load *find(int db, const char *name, size_t len)
     return NULL;
 }
 
-/* Ends the older load of a key. If that load goes in steps, its next step sees it. */
+/* Ends the older load of a key. If that load goes in steps, its next step ends it. */
 static void replace(struct server_ctx *ctx, int db, const char *name, size_t len)
 {
     for (struct load *next, *load = loads; load; load = next) {
@@ -279,8 +282,8 @@ static enum error take_data(struct load *load)
     return error;
 }
 
-/* Sends some frames of the complete value. The key gets the value when the last one is sent: what came to
- * be there meanwhile stays. */
+/* Sends some frames of the complete value. The key gets the value when the last frame is sent. A key
+ * that somebody made meanwhile stays as it is. */
 static enum error send(struct server_ctx *ctx, struct load *load)
 {
     struct server_string *frames[STEP_FRAMES];

@@ -6,8 +6,8 @@
  *     UNSEEN.LOAD key FIRST|NEXT frame...
  *     UNSEEN.LOAD key DROP
  *
- * and how they go out: BF.SCANDUMP and CF.SCANDUMP. A value is put together aside, and its key appears when the
- * last frame has come. DROP forgets the frames that have come. */
+ * and how they go out: BF.SCANDUMP and CF.SCANDUMP. A value is put together aside, and its key
+ * appears when the last frame has come. DROP forgets the frames that have come. */
 #ifndef UNSEEN_MODULE_LOAD_H
 #define UNSEEN_MODULE_LOAD_H
 
@@ -28,8 +28,8 @@ enum {
     LOAD_FRAMES = 15 /* in one UNSEEN.LOAD, which stays below 1 MiB */
 };
 
-/* The next frames of a value, as strings of the server, for one command: max at most (3 are all of a
- * small value). Counts *position on as dump_frame does. Returns the number of strings; the caller
+/* The next frames of a value, as strings of the server, for one command: max at most (a small value
+ * has 3). Counts *position on as dump_frame does. Returns the number of strings; the caller
  * frees them with load_free_frames. */
 size_t load_frames(const struct value *value, int64_t *position, struct server_string **frames,
                    size_t max);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps are those of steps.h. A set that was added to is merged as far as it was at the first step.
+ * The steps are those of steps.h. A set that was added to is merged as far as it was at the first
+ * step.
  *
  * A replica has the same sets when a step comes, so the same step gives it the same bytes. Only a step
  * that ran out of memory has done a part of itself, and then replicas get the whole set. */
