@@ -33,8 +33,8 @@ struct feed {
     /* Called before each wait for input, after the outputs have been written, and about once a
      * second during the wait; may be NULL. */
     void (*poll)(void *context);
-    /* NULL, or with more than two threads the set may be asked in parts (parts.h): batches with `parts` are
-     * asked already. */
+    /* NULL, or with more than two threads the set may be asked in parts (parts.h): batches with
+     * `parts` are asked already. */
     struct parts *parts;
     /* With more than two threads: called now and then, when no part is being asked. May be NULL. */
     void (*between)(void *context);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A set that several threads ask at once, each a part of its keys. The top bits of a key say which part
- * it belongs to, so equal keys are in one part. The keys of a part are asked in the order of their
- * lines: so of equal lines the first one is new, as if one thread had asked for all. Keys are made
- * under a secret: nobody can choose lines that crowd one part. */
+ * A set that several threads ask at once, each a part of its keys. The top bits of a key say
+ * which part it belongs to, so equal keys are in one part. The keys of a part are asked in the
+ * order of their lines: so of equal lines the first one is new, as if one thread had asked for
+ * all. Keys are made under a secret: nobody can choose lines that crowd one part. */
 #ifndef UNSEEN_CLI_PARTS_H
 #define UNSEEN_CLI_PARTS_H
 
@@ -26,8 +26,8 @@ struct batch_parts {
 };
 
 struct parts {
-    /* set by the caller: adds n keys of one part to the set; *ndone_out of them are answered. Threads
-     * with different parts call it at once. NULL: the set is not asked in parts. */
+    /* set by the caller: adds n keys of one part to the set; *ndone_out of them are answered.
+     * Threads with different parts call it at once. NULL: the set is not asked in parts. */
     enum unseen_status (*ask)(void *context, const struct unseen_key *keys, size_t n,
                               uint8_t *verdicts, size_t *ndone_out);
     void *context;
@@ -42,8 +42,8 @@ void parts_sort(const struct batch *b);
 /* Asks for the keys of one part in n batches, in their order. */
 void parts_ask(struct parts *p, struct batch *const *batches, size_t n, size_t part);
 
-/* Fills in the verdicts of the lines of a batch when all parts were asked. Returns the number of lines in
- * front of the first one without an answer: for this one there was no memory. */
+/* Fills in the verdicts of the lines of a batch when all parts were asked. Returns the number of
+ * lines in front of the first one without an answer: for this one there was no memory. */
 size_t parts_answers(const struct batch *b, uint8_t *verdicts);
 
 #endif

@@ -69,9 +69,9 @@ struct reader {
  * failed. */
 bool reader_next(struct reader *r, struct batch *b);
 
-/* With splits_only: takes note of the lines without the key in b, and of the status of identity_take.
- * Call it for each batch in turn. False, and reported, if the reading is to end: at once after an error
- * status, otherwise behind the lines of b. */
+/* With splits_only: takes note of the lines without the key in b, and of the status of
+ * identity_take. Call it for each batch in turn. False, and reported, if the reading is to end:
+ * at once after an error status, otherwise behind the lines of b. */
 bool reader_note(struct reader *r, const struct batch *b, enum unseen_status status);
 
 /* The same behind the last batch. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The main thread reads blocks, splits them into lines, has batches answered and writes: what has to
- * be done in order. The team makes the keys of a round of batches, one batch at a time, and then
- * asks the set, one part at a time (parts.h).
+ * The main thread reads blocks, splits them into lines, has batches answered and writes: what
+ * has to be done in order. The team makes the keys of a round of batches, one batch at a time,
+ * and then asks the set, one part at a time (parts.h).
  *
- *     main thread   | fill round 3, have round 1 answered | fill round 4, have round 2 answered | ...
- *     team          |              round 2                |              round 3                | ...
+ *   main thread | fill round 3, have round 1 answered | fill round 4, have round 2 answered | ...
+ *   team        |              round 2                |              round 3                | ...
  *
- * Between two rounds nobody else uses the set. Before each wait for input, all lines that have arrived
- * are answered. The main thread waits for the team only, and the team for nothing: so signals need no
- * care here. */
+ * Between two rounds nobody else uses the set. Before each wait for input, all lines that have
+ * arrived are answered. The main thread waits for the team only, and the team for nothing: so
+ * signals need no care here. */
 #include "lines/rounds.h"
 
 #include <stdlib.h>
@@ -207,7 +207,7 @@ bool rounds_run(struct feed *f, struct reader *reader)
         reader_note_end(reader);
     }
     team_stop(&r->team);
-    /* If the run ends early, files and lines beyond the last batch that was answered do not count. */
+    /* If the run ends early, files and lines beyond the last answered batch do not count. */
     if (r->noted || (ended && !r->stops)) {
         f->failed = reader->failed;
         reader_summary(reader);

@@ -9,8 +9,8 @@
 #include "lines/feed.h"
 #include "lines/reader.h"
 
-/* Runs the feed with f->input->threads threads, releases the reader, and sets f->failed. False if no
- * thread or no memory can be had: then nothing was read. */
+/* Runs the feed with f->input->threads threads, releases the reader, and sets f->failed. False
+ * if no thread or no memory can be had: then nothing was read. */
 bool rounds_run(struct feed *f, struct reader *reader);
 
 #endif

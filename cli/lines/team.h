@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads that share the work of one more, the captain: it hands over a round of pieces, does something
- * else meanwhile, and then helps until the round is done. A round has two steps: no piece of the
- * second step begins before all pieces of the first are done. */
+ * Threads that share the work of one more, the captain: it hands over a round of pieces, does
+ * something else meanwhile, and then helps until the round is done. A round has two steps: no
+ * piece of the second step begins before all pieces of the first are done. */
 #ifndef UNSEEN_CLI_TEAM_H
 #define UNSEEN_CLI_TEAM_H
 
@@ -15,8 +15,8 @@ enum {
 };
 
 struct team {
-    /* set by the caller, before team_start. Does a piece, from 0; the pieces of the second step follow
-     * those of the first. `member` is below TEAM_MAX, and no two threads have the same. */
+    /* set by the caller, before team_start. Does a piece, from 0; the pieces of the second step
+     * follow those of the first. `member` is below TEAM_MAX, and no two threads have the same. */
     void (*work)(void *context, size_t member, size_t piece);
     void *context;
 

@@ -70,9 +70,10 @@ static const char *excluded_profile(const struct seen *m)
     return NULL;
 }
 
-/* False if keys must be asked in the order of their lines, or a read-only set is asked, too. The set of
- * each part takes some lines wrongly for seen, and these are not always those of one set for all: only
- * where a wrong answer is as rare as the default promises, threads may make a difference. */
+/* False if keys must be asked in the order of their lines, or a read-only set is asked, too. The
+ * set of each part takes some lines wrongly for seen, and these are not always those of one set
+ * for all: only where a wrong answer is as rare as the default promises, threads may make a
+ * difference. */
 static bool can_part(const struct seen *m)
 {
     const struct seen_options *o = m->o;

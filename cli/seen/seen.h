@@ -91,8 +91,8 @@ bool seen_needs_texts(const struct seen *m);
 enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first, size_t n,
                             uint8_t *verdicts, size_t *ndone_out);
 
-/* The `ask` of struct parts, for a set that lives as long as the run. seen_open clears asks_parts if
- * the run cannot ask in parts. */
+/* The `ask` of struct parts, for a set that lives as long as the run. seen_open clears
+ * asks_parts if the run cannot ask in parts. */
 enum unseen_status seen_ask_part(void *seen, const struct unseen_key *keys, size_t n,
                                  uint8_t *verdicts, size_t *ndone_out);
 
