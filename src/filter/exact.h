@@ -10,11 +10,16 @@
  *     hi   [ prefix: the group ][ top: the rest of 16 bits ][ word: 32 ][ x: 16 ]
  *
  * The prefix chooses a group of 16 to 31 pages of 64 lines through a directory (extendible hashing
- * [Fagin79]). In a group of T lines, x is divided into a line a = x T / 2^16 and a rest of at most
- * 6 bits: the distance of x from the least x with the same a. The tag (the fingerprint) is the
- * word, the rest and the top. It is in line a, or in line b = a + offset(word) modulo T; one bit of
- * the tag says which. The key can be read back from its place and its tag. So a group grows by
- * reading its keys and writing them into new pages, whatever its geometry before and after.
+ * [Fagin79]). x is a home page, a line of a page, and a rest:
+ *
+ *     x    [ home: 4 ][ line: 6 ][ rest: 6 ]
+ *
+ * In a group of 16 pages a key is on its home page. Pages 16 and up take keys from all home pages:
+ * home and rest say to which of them a key moves, if to any, as soon as the group has that page
+ * (exact_page). So a group that grows by a page moves the keys of that page and no others. The tag
+ * (the fingerprint) is the word, the rest and the top. It is in line a, where x puts it, or in line
+ * b, where x puts it after the word has changed home, line and rest (exact_place); one bit of the
+ * tag says which. The key can be read back from its place and its tag.
  *
  *     line   s words of 32 bits, 0 for an empty slot; then s fields: [ in b 1 ][ rest 6 ][ top ]
  *
@@ -28,8 +33,9 @@
  * tags, the lower word of the key in slot s of line l is word number l S + s on these pages. It is
  * read only if the tag matches, so a question about an absent key costs no more.
  *
- * A group is filled to 95 % before it grows: a key has two lines, and tags move aside for it. Keys
- * whose word is 0 (one in 2^32) and keys that were made to collide are kept in the stash (stash.h).
+ * A group is filled to 95.7 % before it grows: a key has two lines, and tags move aside for it.
+ * Keys whose word is 0 (one in 2^32) and keys that were made to collide are kept in the stash
+ * (stash.h).
  *
  * The two lines of a key are usually on different pages, so a group fills evenly, however keys fall
  * on pages. docs/decisions/exact.md has the measurements, and why a line cannot hold more than 12
@@ -55,27 +61,35 @@ enum {
     EXACT_WORD_BITS = 32,
     EXACT_TOP_BITS = 16, /* bits of the key above x and word */
     EXACT_REST_BITS = 6,
+    EXACT_REST_MASK = (1 << EXACT_REST_BITS) - 1,
+    EXACT_HOME_LINES = EXACT_PAGES_MIN * EXACT_PAGE_LINES,
+    EXACT_CLASSES = 4, /* of rests: exact_page */
+    EXACT_CLASS_PAGES = 5,
+    EXACT_KICKED = 4, /* tags on their way at a time */
     EXACT_DEPTH_MAX = 32,
     EXACT_LOW_PAGE = UNSEEN__PAGE / 8 /* lower words of a page */
 };
 
-/* Five cache lines. The first has everything but the addresses of the pages. */
+/* Nine cache lines. The first has everything but the addresses of the pages and the full map. */
 struct exact_group {
     uint64_t prefix; /* the prefix as the top bits of a key; 0 below */
     uint32_t nlines;
     uint32_t npages;
-    uint32_t inverse;  /* f * inverse >> 16 is f / npages for f below 1024 */
+    uint32_t limits;   /* exact_page: 8 bits for each class of rests */
     uint32_t top_mask; /* the bits of the key's upper 16 that a field has */
     uint32_t slots;    /* of a line */
     uint32_t field_bits;
     uint32_t known; /* bits of the prefix, including the filter's prefix_bits */
     uint32_t nkeys;
-    uint32_t limit;      /* with this many keys it grows instead of moving tags */
-    uint32_t stuck;      /* the number of keys at which growing failed; 0: never */
-    uint32_t reciprocal; /* v * reciprocal >> 32 is v / npages for v up to 2^21 */
+    uint32_t limit;    /* with this many keys it grows instead of moving tags */
+    uint32_t stuck;    /* the number of keys at which growing failed; 0: never */
+    uint32_t is_stale; /* tags were removed since the full map was made */
     uint32_t unused;
     uint64_t **low; /* the pages of lower words; NULL if keys have 64 bits */
     uint8_t *page[EXACT_PAGES_MAX + 1];
+    /* A bit for each line of a page: it has no free slot, or has had none since the map was made. A
+     * line whose bit is 0 has room. */
+    uint64_t full[EXACT_PAGES_MAX + 1];
 };
 
 struct exact;
@@ -120,11 +134,29 @@ struct exact_probe {
     uint8_t *a;
     uint8_t *b;
     uint32_t word;
-    uint32_t field; /* as in line a; in line b the lowest bit is set */
+    uint32_t field; /* as in line a; in line b it differs by exact_flip */
     struct exact_group *group;
 };
 
+/* A tag that a new key has pushed out, on its way to its other line, which has room. */
+struct exact_kicked {
+    struct exact_group *group; /* NULL: none */
+    uint64_t low;
+    uint32_t line;
+    uint32_t word;
+    uint32_t field;
+};
+
 /* exact_grow.c */
+/* Adds an absent key whose lines are full, in the place of a tag whose other line has room. Starts
+ * to fetch that line. The caller calls kick_in before the group is looked at again. Returns false
+ * if there is no such tag, or the group is to grow. */
+bool unseen__exact_kick_out(const struct exact_probe *probe, struct unseen_key key,
+                            struct exact_kicked *kicked);
+
+/* Puts the tag, if there is one, into its other line. */
+void unseen__exact_kick_in(struct exact_kicked *kicked);
+
 /* Creates an empty group for keys with this prefix; NULL without memory. */
 struct exact_group *unseen__exact_group_create(struct exact *e, uint64_t prefix, unsigned known,
                                                unsigned npages);
@@ -135,13 +167,13 @@ void unseen__exact_group_free(struct exact *e, struct exact_group *group);
 enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key key,
                                             bool *moved_out);
 
-/* Grows to groups with this many known bits, of npages pages each. Groups that know more or are larger
- * stay. Errors: NOMEM; some groups have grown. */
+/* Grows to groups with this many known bits, of npages pages each. Groups that know more or are
+ * larger stay. Errors: NOMEM; some groups have grown. */
 enum unseen_status unseen__exact_grow_to(struct exact *e, unsigned known, unsigned npages);
 
-/* Called while loading, before a key is added: parts its group, if that is empty, until the group is
- * as small as it will be at the end. So the keys of an export, which come group by group, are put
- * where they stay. Errors: NOMEM. */
+/* Called while loading, before a key is added: parts its group, if that is empty, until the group
+ * is as small as it will be at the end. So the keys of an export, which come group by group, are
+ * put where they stay. Errors: NOMEM. */
 enum unseen_status unseen__exact_part_empty(struct exact *e, uint64_t key);
 
 /* Reads the keys of pages first..end of a group: upper words into keys, lower words into lows
@@ -162,11 +194,37 @@ UNSEEN_INLINE struct exact_group *exact_find(const struct exact *e, uint64_t key
     return e->directory[key << e->prefix_bits >> (64 - e->dir_bits)];
 }
 
-/* The distance from line a to line b: 1 to nlines - 1. It depends on every bit of the word. */
-UNSEEN_INLINE uint32_t exact_offset(uint32_t word, uint32_t nlines)
+/* The page of a key with this home page and this rest. A quarter of the rests, class 0, keeps its
+ * keys at home. A key of another class moves to page 16 + p, if the group has that page and p is
+ * below 5 times its class. p is such that each home page gives as many of its keys to each page: 3
+ * of 64 rests to pages 16 to 20, 2 to pages 21 to 25, 1 to pages 26 to 30. So all pages have about
+ * as many keys, and two lines of a key make up for the difference. limits has the least of 5 times
+ * the class and the number of pages above 16. */
+UNSEEN_INLINE uint32_t exact_page(const struct exact_group *group, uint32_t home, uint32_t rest)
+{
+    const uint32_t p = (home - rest / EXACT_CLASSES) % EXACT_PAGES_MIN;
+    const uint32_t limit = group->limits >> rest % EXACT_CLASSES * 8 & 255;
+    return p < limit ? EXACT_PAGES_MIN + p : home;
+}
+
+/* The home page of a key on this page. */
+UNSEEN_INLINE uint32_t exact_home(uint32_t page, uint32_t rest)
+{
+    return page < EXACT_PAGES_MIN ? page : (page + rest / EXACT_CLASSES) % EXACT_PAGES_MIN;
+}
+
+/* The distance from line a to line b, both with home pages: 1 to 1023. It depends on every bit of
+ * the word. */
+UNSEEN_INLINE uint32_t exact_offset(uint32_t word)
 {
     const uint32_t mixed = word * 0x9e3779b1u;
-    return 1 + (uint32_t)((uint64_t)mixed * (nlines - 1) >> 32);
+    return 1 + (uint32_t)((uint64_t)mixed * (EXACT_HOME_LINES - 1) >> 32);
+}
+
+/* The bits in which the fields of a tag in line a and in line b differ: in b, and the rest. */
+UNSEEN_INLINE uint32_t exact_flip(uint32_t word)
+{
+    return (word & EXACT_REST_MASK) << 1 | 1;
 }
 
 UNSEEN_INLINE uint8_t *exact_line(const struct exact_group *group, uint32_t line)
@@ -174,19 +232,31 @@ UNSEEN_INLINE uint8_t *exact_line(const struct exact_group *group, uint32_t line
     return group->page[line / EXACT_PAGE_LINES] + (size_t)(line % EXACT_PAGE_LINES) * EXACT_LINE;
 }
 
-/* The lines a and b of a key, and its tag. */
+/* The line of a key with this line of its home page (0 to 1023) and this rest. */
+UNSEEN_INLINE uint32_t exact_line_of(const struct exact_group *group, uint32_t home_line,
+                                     uint32_t rest)
+{
+    const uint32_t page = exact_page(group, home_line / EXACT_PAGE_LINES, rest);
+    return page * EXACT_PAGE_LINES + home_line % EXACT_PAGE_LINES;
+}
+
+/* The lines a and b of a key (seldom the same line), and its tag; the field is that in line a. */
 UNSEEN_INLINE void exact_place(const struct exact_group *group, uint64_t key, uint32_t *a,
                                uint32_t *b, uint32_t *word, uint32_t *field)
 {
-    const uint32_t x = (uint32_t)key & 0xffff;
-    const uint32_t product = x * group->npages;
-    const uint32_t rest = (product & 1023) * group->inverse >> 16;
+    const uint32_t home_line = (uint32_t)key >> EXACT_REST_BITS & (EXACT_HOME_LINES - 1);
+    const uint32_t rest = (uint32_t)key & EXACT_REST_MASK;
     const uint32_t top = (uint32_t)(key >> (EXACT_X_BITS + EXACT_WORD_BITS)) & group->top_mask;
     *word = (uint32_t)(key >> EXACT_X_BITS);
     *field = rest << 1 | top << (1 + EXACT_REST_BITS);
-    *a = product >> 10;
-    *b = *a + exact_offset(*word, group->nlines);
-    *b -= *b >= group->nlines ? group->nlines : 0;
+    const uint32_t home_line_b = (home_line + exact_offset(*word)) % EXACT_HOME_LINES;
+    *a = exact_line_of(group, home_line, rest);
+    *b = exact_line_of(group, home_line_b, rest ^ (*word & EXACT_REST_MASK));
+}
+
+UNSEEN_INLINE void exact_set_full(struct exact_group *group, uint32_t line)
+{
+    group->full[line / EXACT_PAGE_LINES] |= (uint64_t)1 << line % EXACT_PAGE_LINES;
 }
 
 /* Where the lower word of a slot is. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The exact filter makes room. While a group is less than 95 % full, tags move aside for a key with
- * two full lines, each tag to its own other line. A search from line to line, nearest first, finds
- * the shortest row of moves that ends at a free slot (cuckoo hashing [Pagh04], with lines of 9 to
- * 12 slots [Dietzfelbinger07]). Nothing is moved before the end of the row is known.
+ * The exact filter makes room. While a group is less than 95.7 % full, tags move aside for a key
+ * with two full lines, each tag to its own other line. A search from line to line, nearest first,
+ * finds the shortest row of moves that ends at a free slot (cuckoo hashing [Pagh04], with lines of
+ * 9 to 12 slots [Dietzfelbinger07]). Nothing is moved before the end of the row is known.
  *
  * A fuller group is written anew, with two pages more or as two groups. The old group stays until
  * the new groups are complete, so that a failure leaves everything as it was.
@@ -16,16 +16,17 @@
 #include "base/memory.h"
 
 enum {
-    SEARCH_LINES = 64,      /* lines that the search for a slot looks at */
-    STEP_PAGES = 2,         /* by which a group grows */
-    LOAD_GROUPS = 32,       /* groups while loading, for so few keys that */
-    LOAD_GROUP_KEYS = 1024, /* there is not one group for each so many */
+    SEARCH_LINES = 64,               /* lines that the search for a slot looks at */
+    STEP_PAGES = 2,                  /* by which a group grows */
+    LOAD_GROUPS = 32,                /* groups while loading, for so few keys that */
+    LOAD_GROUP_KEYS = 1024,          /* there is not one group for each so many */
+    SPARE_MAX = EXACT_GROUP_MAX / 4, /* keys that find their line full while a group grows */
     BITMAP_WORDS = EXACT_LINES_MAX / 64
 };
 
 /* The share of its slots up to which a group is filled, in 256ths. */
 enum {
-    LIMIT_256 = 243
+    LIMIT_256 = 245
 };
 
 /* ---- groups ---- */
@@ -46,8 +47,12 @@ static void exact_shape(struct exact_group *group)
     group->top_mask =
         group->known < EXACT_TOP_BITS ? ((uint32_t)1 << (EXACT_TOP_BITS - group->known)) - 1 : 0;
     group->nlines = group->npages * EXACT_PAGE_LINES;
-    group->inverse = (65536 + group->npages - 1) / group->npages;
-    group->reciprocal = (uint32_t)((((uint64_t)1 << 32) + group->npages - 1) / group->npages);
+    group->limits = 0;
+    for (uint32_t kind = 0; kind < EXACT_CLASSES; kind++) {
+        const uint32_t most = EXACT_CLASS_PAGES * kind;
+        const uint32_t more = group->npages - EXACT_PAGES_MIN;
+        group->limits |= (more < most ? more : most) << 8 * kind;
+    }
     group->limit = group->nlines * group->slots * LIMIT_256 / 256;
 }
 
@@ -124,27 +129,29 @@ struct exact_group *unseen__exact_group_create(struct exact *e, uint64_t prefix,
 
 /* ---- reading keys back ---- */
 
-/* The line a of a tag in this line. It is unpredictable whether that is this line, so there is no
- * branch. */
-static uint32_t home_line(const struct exact_group *group, uint32_t line, uint32_t word,
-                          uint32_t field)
+/* The rest of the tag in this line. */
+static uint32_t rest_of(uint32_t field)
 {
-    const uint32_t offset = exact_offset(word, group->nlines) & (0 - (field & 1));
-    const uint32_t wraps = 0 - (uint32_t)(line < offset);
-    return line - offset + (group->nlines & wraps);
+    return field >> 1 & EXACT_REST_MASK;
 }
 
+/* The line of the home page of a tag in this line. */
+static uint32_t home_line(uint32_t line, uint32_t field)
+{
+    return exact_home(line / EXACT_PAGE_LINES, rest_of(field)) * EXACT_PAGE_LINES +
+           line % EXACT_PAGE_LINES;
+}
+
+/* It is unpredictable whether a tag is in line a or in line b, so there is no branch. */
 static uint64_t key_of(const struct exact_group *group, uint32_t line, uint32_t word,
                        uint32_t field)
 {
-    const uint32_t a = home_line(group, line, word, field);
-    /* The least x of line a is 1024 a / npages, rounded up. The rest is added to it. */
-    const uint32_t least =
-        (uint32_t)((uint64_t)(a * 1024 + group->npages - 1) * group->reciprocal >> 32);
-    const uint32_t x = least + (field >> 1 & ((1u << EXACT_REST_BITS) - 1));
+    const uint32_t in_b = 0 - (field & 1);
+    const uint32_t a = (home_line(line, field) - (exact_offset(word) & in_b)) % EXACT_HOME_LINES;
+    const uint32_t rest = rest_of(field) ^ (word & EXACT_REST_MASK & in_b);
     const uint64_t top = field >> (1 + EXACT_REST_BITS);
     return group->prefix | top << (EXACT_X_BITS + EXACT_WORD_BITS) |
-           (uint64_t)word << EXACT_X_BITS | x;
+           (uint64_t)word << EXACT_X_BITS | a << EXACT_REST_BITS | rest;
 }
 
 size_t unseen__exact_keys(const struct exact_group *group, unsigned first, unsigned end,
@@ -183,8 +190,8 @@ struct search {
     uint64_t reached[BITMAP_WORDS];
 };
 
-/* The first free slot of a line, or `slots` if there is none. No early exit: a vector loop. */
-static unsigned free_slot(const struct exact_group *group, uint32_t line)
+/* The free slots of a line, as bits. No early exit: a vector loop. */
+static uint32_t free_slots(const struct exact_group *group, uint32_t line)
 {
     static const uint16_t bits[16] = {1 << 0,  1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
                                       1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
@@ -194,20 +201,25 @@ static unsigned free_slot(const struct exact_group *group, uint32_t line)
     for (unsigned i = 0; i < 16; i++) {
         free |= exact_word(bytes, i) ? 0 : bits[i];
     }
-    return (unsigned)__builtin_ctz(free | 1u << group->slots);
+    return free & (((uint32_t)1 << group->slots) - 1);
 }
 
-/* Reaches a line, unless the search has been there. Returns a free slot of the line, or `slots`. */
-static unsigned reach(const struct exact_group *group, struct search *s, uint32_t line,
-                      unsigned from, unsigned slot)
+static bool is_full(const struct exact_group *group, uint32_t line)
+{
+    return group->full[line / EXACT_PAGE_LINES] >> line % EXACT_PAGE_LINES & 1;
+}
+
+/* Reaches a line, unless the search has been there. Returns true if the line has a free slot. */
+static bool reach(const struct exact_group *group, struct search *s, uint32_t line, unsigned from,
+                  unsigned slot)
 {
     const uint64_t bit = (uint64_t)1 << line % 64;
     if (s->reached[line / 64] & bit) {
-        return group->slots;
+        return false;
     }
     s->reached[line / 64] |= bit;
     s->steps[s->n++] = (struct step){line, (uint16_t)from, (uint16_t)slot};
-    return free_slot(group, line);
+    return !is_full(group, line);
 }
 
 /* The other line of a tag. */
@@ -216,71 +228,92 @@ static uint32_t other_line(const struct exact_group *group, uint32_t line, unsig
     const uint8_t *bytes = exact_line(group, line);
     const uint32_t word = exact_word(bytes, slot);
     const uint32_t field = exact_field(group, bytes, slot);
-    if (field & 1) {
-        return home_line(group, line, word, field);
-    }
-    const uint32_t other = line + exact_offset(word, group->nlines);
-    return other < group->nlines ? other : other - group->nlines;
+    const uint32_t offset = exact_offset(word);
+    const uint32_t other = home_line(line, field) + (field & 1 ? 0 - offset : offset);
+    return exact_line_of(group, other % EXACT_HOME_LINES,
+                         rest_of(field) ^ (word & EXACT_REST_MASK));
 }
 
-/* Moves a tag to its other line. */
-static void move_tag(struct exact_group *group, uint32_t from, unsigned from_slot, uint32_t to,
-                     unsigned to_slot)
+/* Puts a tag into a line that has room. */
+static void put_tag(struct exact_group *group, uint32_t line, uint32_t word, uint32_t field,
+                    uint64_t low)
+{
+    const uint32_t free = free_slots(group, line);
+    const unsigned slot = (unsigned)__builtin_ctz(free);
+    exact_put(group, exact_line(group, line), slot, word, field);
+    if (group->low) {
+        *exact_low(group, line, slot) = low;
+    }
+    if ((free & (free - 1)) == 0) {
+        exact_set_full(group, line);
+    }
+}
+
+/* Moves a tag to its other line, which has room. */
+static void move_tag(struct exact_group *group, uint32_t from, unsigned slot, uint32_t to)
 {
     uint8_t *bytes = exact_line(group, from);
-    const uint32_t word = exact_word(bytes, from_slot);
-    const uint32_t field = exact_field(group, bytes, from_slot);
-    exact_put(group, exact_line(group, to), to_slot, word, field ^ 1);
-    exact_put(group, bytes, from_slot, 0, 0);
-    if (group->low) {
-        *exact_low(group, to, to_slot) = *exact_low(group, from, from_slot);
-    }
+    const uint32_t word = exact_word(bytes, slot);
+    const uint32_t field = exact_field(group, bytes, slot);
+    put_tag(group, to, word, field ^ exact_flip(word),
+            group->low ? *exact_low(group, from, slot) : 0);
+    exact_put(group, bytes, slot, 0, 0);
 }
 
-/* Moves tags along the row of steps that ends at the last step, whose line has the free slot
- * `slot`. Returns the slot that is then free in the first line of the row, which is *line_out. */
-static unsigned move_row(struct exact_group *group, const struct search *s, unsigned slot,
-                         uint32_t *line_out)
+/* Moves tags along the row of steps that ends at the last step, whose line has a free slot. Returns
+ * the first line of the row, which then has a free slot. */
+static uint32_t move_row(struct exact_group *group, const struct search *s)
 {
     const struct step *to = &s->steps[s->n - 1];
-    while (to - s->steps > 1) {
-        const struct step *from = &s->steps[to->from];
-        move_tag(group, from->line, to->slot, to->line, slot);
-        slot = to->slot;
+    for (const struct step *from = &s->steps[to->from]; from != to; from = &s->steps[to->from]) {
+        move_tag(group, from->line, to->slot, to->line);
         to = from;
     }
-    *line_out = to->line;
-    return slot;
+    return to->line;
 }
 
-/* Searches up to nlines lines. Returns a free slot in the line of the last step, or `slots` if
- * there is none. Steps 0 and 1 are the two lines of the key. */
-static unsigned search_from(const struct exact_group *group, struct search *s, uint32_t a,
-                            uint32_t b, size_t nlines)
+/* Searches up to nlines lines. Returns true if the line of the last step has a free slot. Steps 0
+ * and 1 are the two lines of the key, which come from themselves; if both are one line, there is no
+ * such step 1. */
+static bool search_from(const struct exact_group *group, struct search *s, uint32_t a, uint32_t b,
+                        size_t nlines)
 {
     s->n = 0;
     memset(s->reached, 0, sizeof(s->reached));
-    unsigned found = reach(group, s, a, 0, 0);
-    if (found == group->slots) {
-        found = reach(group, s, b, 1, 0);
-    }
-    for (unsigned i = 0; found == group->slots && i < s->n; i++) {
+    bool found = reach(group, s, a, 0, 0) || reach(group, s, b, 1, 0);
+    for (unsigned i = 0; !found && i < s->n; i++) {
         const uint32_t line = s->steps[i].line;
-        for (unsigned slot = 0; slot < group->slots && s->n < nlines; slot++) {
+        for (unsigned slot = 0; !found && slot < group->slots && s->n < nlines; slot++) {
             found = reach(group, s, other_line(group, line, slot), i, slot);
-            if (found < group->slots) {
-                break;
-            }
         }
     }
     return found;
 }
 
-/* Adds a key and moves tags aside for it; *fuller_out is the line that then has one tag more.
- * Subtracts the lines that it looks at, 2 and more, from *nlines. Returns false if it found no
- * slot. */
-static bool place(struct exact_group *group, struct unseen_key key, size_t *nlines,
-                  uint32_t *fuller_out)
+/* Makes the full map anew: lines from which a tag was removed have room again. Returns true if the
+ * map has changed. */
+static bool refresh_full(struct exact_group *group)
+{
+    bool changed = false;
+    if (!group->is_stale) {
+        return false;
+    }
+    group->is_stale = false;
+    for (uint32_t page = 0; page < group->npages; page++) {
+        uint64_t full = 0;
+        for (uint32_t i = 0; i < EXACT_PAGE_LINES; i++) {
+            const bool is = free_slots(group, page * EXACT_PAGE_LINES + i) == 0;
+            full |= (uint64_t)is << i;
+        }
+        changed = changed || full != group->full[page];
+        group->full[page] = full;
+    }
+    return changed;
+}
+
+/* Adds a key and moves tags aside for it. Subtracts the lines that it looks at from *nlines.
+ * Returns false if it found no slot. */
+static bool place(struct exact_group *group, struct unseen_key key, size_t *nlines)
 {
     struct search s;
     uint32_t a;
@@ -289,20 +322,67 @@ static bool place(struct exact_group *group, struct unseen_key key, size_t *nlin
     uint32_t field;
     exact_place(group, key.hi, &a, &b, &word, &field);
     const size_t most = *nlines < EXACT_LINES_MAX ? *nlines : EXACT_LINES_MAX;
-    unsigned slot = search_from(group, &s, a, b, most);
+    bool found = search_from(group, &s, a, b, most);
     *nlines -= s.n < *nlines ? s.n : *nlines;
-    if (slot == group->slots) {
+    if (!found && refresh_full(group)) {
+        found = search_from(group, &s, a, b, most);
+    }
+    if (!found) {
         return false;
     }
-    uint32_t line;
-    *fuller_out = s.steps[s.n - 1].line;
-    slot = move_row(group, &s, slot, &line);
-    exact_put(group, exact_line(group, line), slot, word, field | (line != a));
-    if (group->low) {
-        *exact_low(group, line, slot) = key.lo;
-    }
+    const uint32_t line = move_row(group, &s);
+    put_tag(group, line, word, field ^ (line != a ? exact_flip(word) : 0), key.lo);
     group->nkeys++;
     return true;
+}
+
+/* ---- kicks ---- */
+
+bool unseen__exact_kick_out(const struct exact_probe *probe, struct unseen_key key,
+                            struct exact_kicked *kicked)
+{
+    struct exact_group *group = probe->group;
+    uint32_t lines[2];
+    uint32_t word;
+    uint32_t field;
+    if (group->nkeys >= group->limit) {
+        return false;
+    }
+    for (unsigned page = 0; page < EXACT_PAGES_MAX; page += 8) {
+        UNSEEN_PREFETCH(&group->full[page]);
+    }
+    exact_place(group, key.hi, &lines[0], &lines[1], &word, &field);
+    for (unsigned side = 0; side < 2; side++) {
+        uint8_t *line = exact_line(group, lines[side]);
+        for (unsigned slot = 0; slot < group->slots; slot++) {
+            const uint32_t other = other_line(group, lines[side], slot);
+            if (is_full(group, other)) {
+                continue;
+            }
+            UNSEEN_PREFETCH(exact_line(group, other));
+            kicked->group = group;
+            kicked->line = other;
+            kicked->word = exact_word(line, slot);
+            kicked->field = exact_field(group, line, slot) ^ exact_flip(kicked->word);
+            exact_put(group, line, slot, word, field ^ (side ? exact_flip(word) : 0));
+            if (group->low) {
+                uint64_t *low = exact_low(group, lines[side], slot);
+                kicked->low = *low;
+                *low = key.lo;
+            }
+            group->nkeys++;
+            return true;
+        }
+    }
+    return false;
+}
+
+void unseen__exact_kick_in(struct exact_kicked *kicked)
+{
+    if (kicked->group) {
+        put_tag(kicked->group, kicked->line, kicked->word, kicked->field, kicked->low);
+        kicked->group = NULL;
+    }
 }
 
 /* ---- growing ---- */
@@ -338,42 +418,218 @@ static void install(struct exact *e, struct exact_group *group)
     }
 }
 
-/* Puts keys into one of two groups, by their next bit, or into the only group. Most keys find room
- * in the emptier of their lines. Tags lie without gaps, so the number of tags in a line is its next
- * free slot. A half that gets nearly all keys is nearly full, and its keys come in the order of
- * their lines, not at random. So some keys need a long search: all keys together may look at
- * SEARCH_LINES lines for each key. */
-static bool put_all(struct exact_group *const *groups, const uint64_t *keys, const uint64_t *lows,
-                    size_t n)
+/* Keys whose line in a new group was full. One of 15 keys is, when a group becomes two. */
+struct spare_keys {
+    uint64_t *keys;
+    uint64_t *lows; /* NULL if keys have 64 bits */
+    size_t n;
+};
+
+/* Takes the key of a tag of the old group. Returns false if there are too many. */
+static bool spare_key(struct spare_keys *spare, const struct exact_group *old, uint32_t line,
+                      unsigned slot)
 {
-    uint8_t used[2][EXACT_LINES_MAX] = {{0}};
+    if (spare->n == SPARE_MAX) {
+        return false;
+    }
+    const uint8_t *bytes = exact_line(old, line);
+    spare->keys[spare->n] =
+        key_of(old, line, exact_word(bytes, slot), exact_field(old, bytes, slot));
+    if (spare->lows) {
+        spare->lows[spare->n] = *exact_low(old, line, slot);
+    }
+    spare->n++;
+    return true;
+}
+
+/* Places the spare keys in one of two groups, by their next bit, or in the only group. A half that
+ * gets nearly all keys is nearly full, so some keys need a long search: all keys together may look
+ * at SEARCH_LINES lines for each key. */
+static bool place_spare(struct exact_group *const *groups, const struct spare_keys *spare)
+{
     const uint64_t bit = groups[1] ? (uint64_t)1 << (64 - groups[1]->known) : 0;
-    size_t nlines = SEARCH_LINES * n;
-    for (size_t i = 0; i < n; i++) {
-        const unsigned which = (keys[i] & bit) != 0;
-        struct exact_group *group = groups[which];
-        uint32_t a;
-        uint32_t b;
-        uint32_t word;
-        uint32_t field;
-        exact_place(group, keys[i], &a, &b, &word, &field);
-        const bool take_b = used[which][b] < used[which][a];
-        const uint32_t line = take_b ? b : a;
-        if (used[which][line] < group->slots) {
-            const unsigned slot = used[which][line]++;
-            exact_put(group, exact_line(group, line), slot, word, field | take_b);
-            if (lows) {
-                *exact_low(group, line, slot) = lows[i];
-            }
-            group->nkeys++;
-        } else {
-            const struct unseen_key key = {lows ? lows[i] : 0, keys[i]};
-            uint32_t fuller;
-            if (!place(group, key, &nlines, &fuller)) {
-                return false;
-            }
-            used[which][fuller]++;
+    size_t nlines = SEARCH_LINES * spare->n;
+    for (size_t i = 0; i < spare->n; i++) {
+        const struct unseen_key key = {spare->lows ? spare->lows[i] : 0, spare->keys[i]};
+        if (!place(groups[(key.hi & bit) != 0], key, &nlines)) {
+            return false;
         }
+    }
+    return true;
+}
+
+/* The rests whose keys leave this home page when a group gets as many pages as the new one has. */
+static uint64_t leaving_rests(const struct exact_group *old, const struct exact_group *group,
+                              uint32_t home)
+{
+    uint64_t leaving = 0;
+    for (uint32_t p = old->npages - EXACT_PAGES_MIN; p < group->npages - EXACT_PAGES_MIN; p++) {
+        for (uint32_t kind = p / EXACT_CLASS_PAGES + 1; kind < EXACT_CLASSES; kind++) {
+            const uint32_t rest = (home - p) % EXACT_PAGES_MIN * EXACT_CLASSES + kind;
+            leaving |= (uint64_t)1 << rest;
+        }
+    }
+    return leaving;
+}
+
+/* The tags of a line with one of these rests, as bits. The numbers of the shape are constants, so
+ * that the loop has no more than four instructions for each tag. */
+UNSEEN_INLINE uint32_t leaving_shape(const uint8_t *line, uint64_t leaving, unsigned slots,
+                                     unsigned field_bits)
+{
+    uint32_t tags = 0;
+    for (unsigned slot = 0; slot < slots; slot++) {
+        const unsigned bit = 32 * slots + field_bits * slot + 1;
+        const uint32_t rest = (uint32_t)load_le16(line + bit / 8) >> bit % 8 & EXACT_REST_MASK;
+        tags |= (uint32_t)(leaving >> rest & 1) << slot;
+    }
+    return tags;
+}
+
+static uint32_t leaving_tags(const struct exact_group *group, uint32_t line, uint64_t leaving)
+{
+    const uint8_t *bytes = exact_line(group, line);
+    const uint32_t tags = group->slots == 12   ? leaving_shape(bytes, leaving, 12, 10)
+                          : group->slots == 11 ? leaving_shape(bytes, leaving, 11, 14)
+                          : group->slots == 10 ? leaving_shape(bytes, leaving, 10, 19)
+                                               : leaving_shape(bytes, leaving, 9, 24);
+    return tags & ~free_slots(group, line);
+}
+
+/* Copies the tags of a group to a group with more pages, each to its own page. */
+static bool copy_wider(const struct exact_group *old, struct exact_group *group,
+                       struct spare_keys *spare)
+{
+    uint8_t used[EXACT_LINES_MAX] = {0};
+    for (unsigned i = 0; i < old->npages; i++) {
+        memcpy(group->page[i], old->page[i], UNSEEN__PAGE);
+    }
+    memcpy(group->full, old->full, sizeof(group->full));
+    group->is_stale = old->is_stale;
+    for (size_t i = 0; old->low && i < nlow_of(old); i++) {
+        memcpy(group->low[i], old->low[i], UNSEEN__PAGE);
+    }
+    for (uint32_t home = 0; home < EXACT_PAGES_MIN; home++) {
+        const uint64_t leaving = leaving_rests(old, group, home);
+        for (uint32_t i = 0; i < EXACT_PAGE_LINES; i++) {
+            const uint32_t line = home * EXACT_PAGE_LINES + i;
+            uint8_t *bytes = exact_line(group, line);
+            uint32_t tags = leaving_tags(old, line, leaving);
+            group->full[home] &= ~((uint64_t)(tags != 0) << i);
+            for (; tags; tags &= tags - 1) {
+                const unsigned slot = (unsigned)__builtin_ctz(tags);
+                const uint32_t field = exact_field(old, bytes, slot);
+                const uint32_t to = exact_page(group, home, rest_of(field)) * EXACT_PAGE_LINES + i;
+                if (used[to] < group->slots) {
+                    const unsigned to_slot = used[to]++;
+                    exact_put(group, exact_line(group, to), to_slot, exact_word(bytes, slot),
+                              field);
+                    group->full[to / EXACT_PAGE_LINES] |= (uint64_t)(to_slot + 1 == group->slots)
+                                                          << i;
+                    if (group->low && old->low) {
+                        *exact_low(group, to, to_slot) = *exact_low(old, line, slot);
+                    }
+                } else if (!spare_key(spare, old, line, slot)) {
+                    return false;
+                }
+                store_le32(bytes + (size_t)4 * slot, 0);
+            }
+        }
+    }
+    group->nkeys = old->nkeys - (uint32_t)spare->n;
+    return true;
+}
+
+/* The lines that the tags of line i of all pages of a group go to when the group becomes two: line
+ * i of all pages of both. They are written when they are complete. */
+struct column {
+    uint32_t words[2][EXACT_PAGES_MAX][EXACT_SLOTS_MAX];
+    uint32_t fields[2][EXACT_PAGES_MAX][EXACT_SLOTS_MAX];
+    uint8_t used[2][EXACT_PAGES_MAX];
+};
+
+/* Writes n tags to a line of zeros. */
+static void write_line(const struct exact_group *group, uint8_t *line, const uint32_t *words,
+                       const uint32_t *fields, unsigned n)
+{
+    uint8_t *to = line + (size_t)4 * group->slots;
+    uint64_t bits = 0;
+    unsigned nbits = 0;
+    for (unsigned i = 0; i < n; i++) {
+        store_le32(line + (size_t)4 * i, words[i]);
+        bits |= (uint64_t)fields[i] << nbits;
+        nbits += group->field_bits;
+        if (nbits >= 32) {
+            store_le32(to, (uint32_t)bits);
+            to += 4;
+            bits >>= 32;
+            nbits -= 32;
+        }
+    }
+    if (nbits > 0) {
+        store_le32(to, (uint32_t)bits);
+    }
+}
+
+static void write_column(struct exact_group *const *groups, const struct column *column, uint32_t i)
+{
+    for (unsigned which = 0; which < 2; which++) {
+        struct exact_group *group = groups[which];
+        for (uint32_t page = 0; page < group->npages; page++) {
+            const unsigned n = column->used[which][page];
+            write_line(group, exact_line(group, page * EXACT_PAGE_LINES + i),
+                       column->words[which][page], column->fields[which][page], n);
+            group->full[page] |= (uint64_t)(n == group->slots) << i;
+            group->nkeys += n;
+        }
+    }
+}
+
+/* The next bit of a key, after the prefix of its group. */
+static unsigned next_bit(const struct exact_group *group, uint32_t word, uint32_t field)
+{
+    const uint32_t top = field >> (1 + EXACT_REST_BITS);
+    return group->known < EXACT_TOP_BITS ? top >> (EXACT_TOP_BITS - 1 - group->known) & 1
+                                         : word >> (EXACT_TOP_BITS + 31 - group->known) & 1;
+}
+
+/* Copies the tags of a group to two groups that know one bit more. */
+static bool copy_split(const struct exact_group *old, struct exact_group *const *groups,
+                       struct spare_keys *spare)
+{
+    const uint32_t field_mask = ((groups[0]->top_mask + 1) << (1 + EXACT_REST_BITS)) - 1;
+    for (uint32_t i = 0; i < EXACT_PAGE_LINES; i++) {
+        struct column column;
+        memset(column.used, 0, sizeof(column.used));
+        for (uint32_t page = 0; page < old->npages; page++) {
+            const uint32_t line = page * EXACT_PAGE_LINES + i;
+            const uint8_t *bytes = exact_line(old, line);
+            UNSEEN_PREFETCH(old->page[page] + (i + 4) % EXACT_PAGE_LINES * EXACT_LINE);
+            for (unsigned slot = 0; slot < old->slots; slot++) {
+                const uint32_t word = exact_word(bytes, slot);
+                const uint32_t field = exact_field(old, bytes, slot);
+                if (!word) {
+                    continue;
+                }
+                const unsigned which = next_bit(old, word, field);
+                const struct exact_group *group = groups[which];
+                const uint32_t rest = rest_of(field);
+                const uint32_t to = exact_page(group, exact_home(page, rest), rest);
+                const unsigned to_slot = column.used[which][to];
+                if (to_slot < group->slots) {
+                    column.used[which][to]++;
+                    column.words[which][to][to_slot] = word;
+                    column.fields[which][to][to_slot] = field & field_mask;
+                    if (group->low && old->low) {
+                        *exact_low(group, to * EXACT_PAGE_LINES + i, to_slot) =
+                            *exact_low(old, line, slot);
+                    }
+                } else if (!spare_key(spare, old, line, slot)) {
+                    return false;
+                }
+            }
+        }
+        write_column(groups, &column, i);
     }
     return true;
 }
@@ -395,19 +651,24 @@ static unsigned exact_pages_for(unsigned known, size_t nkeys)
     return group.npages;
 }
 
-static size_t count_upper(const uint64_t *keys, size_t n, uint64_t bit)
+/* How many keys of a group have the next bit set. */
+static size_t count_upper(const struct exact_group *group)
 {
     size_t nupper = 0;
-    for (size_t i = 0; i < n; i++) {
-        nupper += (keys[i] & bit) != 0;
+    for (uint32_t line = 0; line < group->nlines; line++) {
+        const uint8_t *bytes = exact_line(group, line);
+        for (unsigned slot = 0; slot < group->slots; slot++) {
+            const uint32_t word = exact_word(bytes, slot);
+            nupper += word ? next_bit(group, word, exact_field(group, bytes, slot)) : 0;
+        }
     }
     return nupper;
 }
 
-/* One group of npages pages in place of the old group; 0: two groups, of min_pages pages at least. */
+/* One group of npages pages in place of the old group; 0: two groups, of min_pages pages at least.
+ * */
 static bool create_successors(struct exact *e, const struct exact_group *old, unsigned npages,
-                              unsigned min_pages, const uint64_t *keys, size_t n,
-                              struct exact_group **groups)
+                              unsigned min_pages, struct exact_group **groups)
 {
     if (npages > 0) {
         groups[0] = unseen__exact_group_create(e, old->prefix, old->known, npages);
@@ -418,9 +679,9 @@ static bool create_successors(struct exact *e, const struct exact_group *old, un
     if (old->known - e->prefix_bits == e->dir_bits && !double_directory(e)) {
         return false;
     }
-    const size_t nupper = count_upper(keys, n, bit);
+    const size_t nupper = count_upper(old);
     for (unsigned i = 0; i < 2; i++) {
-        const unsigned least = exact_pages_for(known, i ? nupper : n - nupper);
+        const unsigned least = exact_pages_for(known, i ? nupper : old->nkeys - nupper);
         groups[i] = unseen__exact_group_create(e, old->prefix | (i ? bit : 0), known,
                                                least > min_pages ? least : min_pages);
         if (!groups[i]) {
@@ -461,27 +722,25 @@ static unsigned depth_limit(const struct exact *e)
     return usual + 12 < EXACT_DEPTH_MAX ? usual + 12 : EXACT_DEPTH_MAX;
 }
 
-/* Replaces a group as create_successors says. *stuck_out is set, and the old group stays, if the keys do
- * not spread. */
+/* Replaces a group as create_successors says. *stuck_out is set, and the old group stays, if the
+ * keys do not spread. */
 static enum unseen_status replace_group(struct exact *e, struct exact_group *old, unsigned npages,
                                         unsigned min_pages, bool *stuck_out)
 {
     struct exact_group *groups[2] = {NULL, NULL};
-    const size_t nwords = (size_t)EXACT_GROUP_MAX + 1;
-    const size_t size = (e->full_keys ? 2 : 1) * nwords * sizeof(uint64_t);
-    uint64_t *keys = unseen__alloc(&e->pages.allocator, size, sizeof(*keys));
+    const size_t size = (e->full_keys ? 2u : 1u) * SPARE_MAX * sizeof(uint64_t);
+    struct spare_keys spare = {.keys = unseen__alloc(&e->pages.allocator, size, sizeof(uint64_t))};
     enum unseen_status status = UNSEEN_ERR_NOMEM;
     *stuck_out = false;
-    if (keys) {
-        uint64_t *lows = e->full_keys ? keys + nwords : NULL;
-        const size_t n = unseen__exact_keys(old, 0, EXACT_PAGES_MAX, keys, lows);
-        e->work += n;
-        if (create_successors(e, old, npages, min_pages, keys, n, groups)) {
-            status = UNSEEN_OK;
-            *stuck_out = !put_all(groups, keys, lows, n);
-        }
+    if (spare.keys && create_successors(e, old, npages, min_pages, groups)) {
+        spare.lows = e->full_keys ? spare.keys + SPARE_MAX : NULL;
+        e->work += old->nkeys;
+        status = UNSEEN_OK;
+        *stuck_out =
+            !(groups[1] ? copy_split(old, groups, &spare) : copy_wider(old, groups[0], &spare)) ||
+            !place_spare(groups, &spare);
     }
-    unseen__free(&e->pages.allocator, keys, size);
+    unseen__free(&e->pages.allocator, spare.keys, size);
     if (status == UNSEEN_OK && !*stuck_out) {
         replace(e, old, groups);
         return UNSEEN_OK;
@@ -533,8 +792,8 @@ enum unseen_status unseen__exact_grow_to(struct exact *e, unsigned known, unsign
     return status;
 }
 
-/* So many groups may there be while few keys are loaded. More are worth their pages only if keys come
- * for them: the number of keys in the header of an export may be a lie. */
+/* So many groups may there be while few keys are loaded. More are worth their pages only if keys
+ * come for them: the number of keys in the header of an export may be a lie. */
 static bool may_part(const struct exact *e)
 {
     return e->ngroups < LOAD_GROUPS + e->nkeys / LOAD_GROUP_KEYS;
@@ -587,10 +846,9 @@ enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key k
         return add_to_stash(e, key);
     }
     for (;;) {
-        uint32_t fuller;
         size_t nlines = SEARCH_LINES;
         struct exact_group *group = exact_find(e, key.hi);
-        if ((group->nkeys < group->limit || *moved_out) && place(group, key, &nlines, &fuller)) {
+        if ((group->nkeys < group->limit || *moved_out) && place(group, key, &nlines)) {
             e->nkeys++;
             return UNSEEN_OK;
         }
@@ -611,7 +869,7 @@ enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key k
                 group->stuck = nkeys < UINT32_MAX ? (uint32_t)nkeys : UINT32_MAX;
             }
             nlines = SEARCH_LINES;
-            if (place(group, key, &nlines, &fuller)) {
+            if (place(group, key, &nlines)) {
                 e->nkeys++;
                 return UNSEEN_OK;
             }

@@ -75,7 +75,8 @@ UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(find)(const struct exact_probe *prob
     for (; UNSEEN_UNLIKELY(candidates != 0); candidates &= candidates - 1) {
         const unsigned i = (unsigned)__builtin_ctz(candidates);
         const uint8_t *line = i < 16 ? probe->a : probe->b;
-        if (UNSEEN_LIKELY(exact_field(group, line, i % 16) == (probe->field | i >> 4)) &&
+        const uint32_t field = probe->field ^ (exact_flip(probe->word) & (0u - (i >> 4)));
+        if (UNSEEN_LIKELY(exact_field(group, line, i % 16) == field) &&
             (!group->low || *KERNEL(low)(probe, key.hi, i) == key.lo)) {
             return i;
         }
@@ -105,9 +106,17 @@ UNSEEN_INLINE KERNEL_TARGET bool KERNEL(put)(struct exact *e, const struct exact
         return false;
     }
     const unsigned slot = (unsigned)__builtin_ctz(free);
-    exact_put(group, take_b ? probe->b : probe->a, slot, probe->word, probe->field | take_b);
+    const uint32_t flip = exact_flip(probe->word) & (0u - (uint32_t)take_b);
+    exact_put(group, take_b ? probe->b : probe->a, slot, probe->word, probe->field ^ flip);
     if (group->low) {
         *KERNEL(low)(probe, key.hi, slot | (unsigned)take_b << 4) = key.lo;
+    }
+    if (UNSEEN_UNLIKELY((free & (free - 1)) == 0)) {
+        uint32_t line[2];
+        uint32_t word;
+        uint32_t field;
+        exact_place(group, key.hi, &line[0], &line[1], &word, &field);
+        exact_set_full(group, line[take_b]);
     }
     group->nkeys++;
     e->nkeys++;
@@ -118,19 +127,34 @@ static KERNEL_TARGET enum unseen_status KERNEL(add)(struct exact *e, const struc
                                                     size_t n, uint8_t *verdicts, size_t *ndone_out)
 {
     struct KERNEL(ring) ring;
+    struct exact_kicked kicked[EXACT_KICKED] = {{.group = NULL}};
+    size_t nkicks = 0;
+    enum unseen_status status = UNSEEN_OK;
+    size_t i = 0;
     KERNEL(look_anew)(e, false, keys, n, 0, 0, &ring);
-    for (size_t i = 0; i < n; i++) {
+    for (; i < n; i++) {
         const struct exact_probe *probe = &ring.probe[i % KERNEL_AHEAD];
         const bool fits = UNSEEN_LIKELY(probe->word != 0);
         bool moved = false;
+        for (unsigned k = 0; k < EXACT_KICKED; k++) {
+            if (UNSEEN_UNLIKELY(probe->group == kicked[k].group)) {
+                unseen__exact_kick_in(&kicked[k]);
+            }
+        }
         verdicts[i] = UNSEEN_SEEN;
         if (!(fits && KERNEL(find)(probe, keys[i]) < 32) && !KERNEL(is_stashed)(e, keys[i])) {
             verdicts[i] = UNSEEN_NEW;
             if (UNSEEN_UNLIKELY(!fits || !KERNEL(put)(e, probe, keys[i]))) {
-                const enum unseen_status status = unseen__exact_add_slowly(e, keys[i], &moved);
-                if (status != UNSEEN_OK) {
-                    *ndone_out = i;
-                    return status;
+                struct exact_kicked *oldest = &kicked[nkicks % EXACT_KICKED];
+                unseen__exact_kick_in(oldest);
+                if (fits && unseen__exact_kick_out(probe, keys[i], oldest)) {
+                    nkicks++;
+                    e->nkeys++;
+                } else {
+                    status = unseen__exact_add_slowly(e, keys[i], &moved);
+                    if (status != UNSEEN_OK) {
+                        break;
+                    }
                 }
             }
         }
@@ -139,8 +163,11 @@ static KERNEL_TARGET enum unseen_status KERNEL(add)(struct exact *e, const struc
         }
         KERNEL(look_ahead)(e, false, keys, n, i, &ring);
     }
-    *ndone_out = n;
-    return UNSEEN_OK;
+    for (unsigned k = 0; k < EXACT_KICKED; k++) {
+        unseen__exact_kick_in(&kicked[k]);
+    }
+    *ndone_out = i;
+    return status;
 }
 
 static KERNEL_TARGET void KERNEL(contains)(const struct exact *e, const struct unseen_key *keys,
@@ -169,6 +196,7 @@ static KERNEL_TARGET void KERNEL(remove)(struct exact *e, const struct unseen_ke
         if (found) {
             exact_put(probe->group, slot < 16 ? probe->a : probe->b, slot % 16, 0, 0);
             probe->group->nkeys--;
+            probe->group->is_stale = true;
         } else if (UNSEEN_UNLIKELY(e->stash.nkeys > 0)) {
             found = unseen__stash_remove(&e->stash, exact_whole(e, keys[i]));
         }

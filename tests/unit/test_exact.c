@@ -240,6 +240,7 @@ static void test_shapes(void)
     struct unseen__filter *filter = fresh(0, 0, NULL);
     struct exact *e = (struct exact *)(void *)filter;
     uint64_t state = 3;
+    unsigned nsame = 0;
     for (unsigned known = 0; known <= 20; known++) {
         for (unsigned npages = EXACT_PAGES_MIN; npages <= EXACT_PAGES_MAX; npages++) {
             for (int i = 0; i < 40; i++) {
@@ -252,17 +253,19 @@ static void test_shapes(void)
                 uint32_t field;
                 uint64_t back[2] = {0};
                 exact_place(group, key, &line[0], &line[1], &word, &field);
-                CHECK(line[0] < group->nlines && line[1] < group->nlines && line[0] != line[1]);
+                CHECK(line[0] < group->nlines && line[1] < group->nlines);
+                nsame += line[0] == line[1];
                 CHECK(field >> group->field_bits == 0 && !(field & 1));
                 const unsigned slot = (unsigned)i % group->slots;
                 exact_put(group, exact_line(group, line[i % 2]), slot, word,
-                          field | (uint32_t)i % 2);
+                          field ^ (i % 2 ? exact_flip(word) : 0));
                 CHECK_EQ(unseen__exact_keys(group, 0, EXACT_PAGES_MAX, back, NULL), 1);
                 CHECK_EQ(back[0], key);
                 unseen__exact_group_free(e, group);
             }
         }
     }
+    CHECK(nsame < 21 * 16 * 40 / 100);
     filter->ops->free(filter);
 }
 
@@ -311,6 +314,35 @@ static void test_growth(void)
     CHECK(counter.bytes < N * (is_wide ? 28 : 18));
     filter->ops->free(filter);
     CHECK_EQ(counter.nlive, 0);
+}
+
+/* Keys come and go while groups are nearly full: lines that removed keys have left are found again, so
+ * nothing grows. */
+static void test_churn(void)
+{
+    enum {
+        N = 8790, /* of the 9,216 slots of a group of 16 pages */
+        ROUND = 900
+    };
+    struct unseen__filter *filter = fresh(0, 0, NULL);
+    size_t wrong = 0;
+    for (uint64_t i = 0; i < N; i++) {
+        wrong += do_one(filter, 0, key_of(i, 0)) != UNSEEN_NEW;
+    }
+    CHECK_EQ(inside(filter)->nlines, EXACT_HOME_LINES);
+    for (uint64_t i = 0; i < (uint64_t)ROUND * 40; i++) {
+        wrong += do_one(filter, 2, key_of(i, 0)) != UNSEEN_SEEN;
+        if (i % ROUND == ROUND - 1) {
+            for (uint64_t j = i + 1 - ROUND; j <= i; j++) {
+                wrong += do_one(filter, 0, key_of(N + j, 0)) != UNSEEN_NEW;
+            }
+        }
+    }
+    CHECK_EQ(wrong, 0);
+    CHECK_EQ(inside(filter)->nkeys, N);
+    CHECK_EQ(inside(filter)->nlines, EXACT_HOME_LINES);
+    CHECK_EQ(inside(filter)->stash.nkeys, 0);
+    filter->ops->free(filter);
 }
 
 /* The n-th allocation fails, or all from the n-th on: the filter is as it was, and goes on. */
@@ -666,6 +698,7 @@ static void test_all(void)
     test_model(0, 250000);
     test_memory();
     test_growth();
+    test_churn();
     test_no_memory();
     test_chunks(1);
     test_chunks(4);
