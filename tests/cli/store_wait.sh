@@ -72,8 +72,9 @@ for wrong in -1 soon '' 5s; do
     expect 2 '' '*'
     holds grep -q '^unseen: error: --wait' err
 done
+# check waits for a server only; who asks a file has nothing to wait for.
 run check --wait all.unseen one
-expect 2 '' '*'
+expect 1 '' ''
 
 # --like: another secret than ours can be merged, without being known.
 "$UNSEEN" add -p whatwg --fpr 2e-6 --key-bits 96 --filter scalable base.unseen one
