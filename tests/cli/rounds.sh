@@ -24,11 +24,11 @@ urls 40000 25000 3 > urls
 "$PRINT_URLS" urls 20000 5 > odd || exit 2
 gzip -nc urls > urls.gz
 : > none
-printf 'a\nb\na' > cut
+printf 'a\nb\na' > torn
 awk 'BEGIN { x = "x"; while (length(x) < 400000) x = x x; for (i = 0; i < 9; i++) { print i % 3 x; print "s" i % 4 } }' > long
 awk 'BEGIN { for (i = 0; i < 30000; i++) printf "%s{\"k\":\"http://e.com/%d\"}\n", i % 500 ? "" : "{} ", i % 7000 }' > json
 
-for how in '' -v -c --mark '-D rep' --canonical --line-buffered '-m 15000' '-n' '-x cut' '--shard 1/2' '--fpr 2e-6' \
+for how in '' -v -c --mark '-D rep' --canonical --line-buffered '-m 15000' '-n' '-x torn' '--shard 1/2' '--fpr 2e-6' \
     '--filter block --capacity 50000' '--capacity 50000' '-k 1'; do
     agree $how urls odd urls.gz
 done
@@ -36,20 +36,20 @@ threads='3 8'
 for profile in none crawl scrapy whatwg; do
     agree -p "$profile" odd urls
 done
-agree none cut none urls
+agree none torn none urls
 agree none
-agree missing urls none/none cut
-agree long cut
+agree missing urls none/none torn
+agree long torn
 agree --max-line 1000 long urls
 agree --max-line 1000 -k 1 long urls
 agree -k .k json
-agree -k .k --missing skip json cut urls
+agree -k .k --missing skip json torn urls
 agree -k .k --missing fail json
 agree -k .none --missing whole json urls
-agree -k .none --missing skip cut json
+agree -k .none --missing skip torn json
 agree -k .k,.k json
-head -c 30000 urls.gz > cut.gz
-agree cut.gz cut
+head -c 30000 urls.gz > torn.gz
+agree torn.gz torn
 # Input by pieces, and without a name.
 cp urls in
 agree
@@ -73,9 +73,9 @@ for j in 1 3 8; do
 done
 
 # A set in parts has a filter for each, and each counts.
-run --stats -j 1 cut
+run --stats -j 1 torn
 one=$(awk '$1 == "memory" { print $2 }' err)
-run --stats -j 3 cut
+run --stats -j 3 torn
 holds [ "$(awk '$1 == "memory" { print $2 }' err)" -gt "$one" ]
 holds grep -q '^keys *2$' err
 
