@@ -53,7 +53,7 @@ struct build_job {
 };
 
 /* ---- build_request.c --------------------------------------------------------------------------
- * What is asked for. */
+ * The request of the user, checked. */
 
 /* Checks the options, the inputs and LIST, and opens the folder. False if the list cannot be built,
  * which has been reported. */

@@ -32,7 +32,7 @@ struct parts {
                               uint8_t *verdicts, size_t *ndone_out);
     void *context;
 
-    /* state: parts for whose keys there was no memory, and which are not asked any more */
+    /* state: memory ran out for the keys of these parts; nobody asks them any more */
     bool full[PARTS];
 };
 
@@ -43,7 +43,7 @@ void parts_sort(const struct batch *b);
 void parts_ask(struct parts *p, struct batch *const *batches, size_t n, size_t part);
 
 /* Fills in the verdicts of the lines of a batch when all parts were asked. Returns the number of
- * lines in front of the first one without an answer: for this one there was no memory. */
+ * lines in front of the first one without an answer, where memory ran out. */
 size_t parts_answers(const struct batch *b, uint8_t *verdicts);
 
 #endif

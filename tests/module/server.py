@@ -126,6 +126,15 @@ class Server:
             self.log.close()
             self.process = None
 
+    def restart(self):
+        """Kills the server and starts it again from its AOF. After a full sync a replica writes its AOF anew, and has
+        none until that has ended."""
+        call = raw_client(self)
+        wait_for(lambda: b"aof_rewrite_in_progress:0" in call("INFO", "persistence") and
+                 b"aof_rewrite_scheduled:0" in call("INFO", "persistence"))
+        self.stop()
+        self.start()
+
     def end(self):
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -141,7 +141,7 @@ class Replicas(unittest.TestCase):
     def test_equal(self):
         """Replica and AOF have the same sets after merges with changes and a full sync between the steps."""
         primary = Server("--appendonly", "yes", "--appendfsync", "always")
-        replica = Server("--appendonly", "yes")
+        replica = Server("--appendonly", "yes", "--appendfsync", "always")
         late = Server()
         try:
             call = raw_client(primary)
@@ -163,8 +163,7 @@ class Replicas(unittest.TestCase):
                                   raw_client(late)("DEBUG", "DIGEST")}) == 1)
             digest = call("DEBUG", "DIGEST")
             for server in primary, replica:
-                server.stop()
-                server.start()
+                server.restart()
                 self.assertEqual(raw_client(server)("DEBUG", "DIGEST"), digest)
         finally:
             for server in primary, replica, late:

@@ -255,7 +255,7 @@ class Replicas(unittest.TestCase):
         """A load that began before a full sync, a rewrite of the AOF or a save; one that a replica saw from the
         start; one that failed at its end; and large values."""
         primary = Server("--appendonly", "yes", "--appendfsync", "always")
-        replica = Server("--appendonly", "yes")
+        replica = Server("--appendonly", "yes", "--appendfsync", "always")
         late = Server()
         try:
             call = raw_client(primary)
@@ -299,8 +299,7 @@ class Replicas(unittest.TestCase):
                 wait_for(lambda: answer("DEBUG", "DIGEST") == call("DEBUG", "DIGEST"))
             digest = call("DEBUG", "DIGEST")
             for server in primary, replica:
-                server.stop()
-                server.start()
+                server.restart()
                 self.assertEqual(raw_client(server)("DEBUG", "DIGEST"), digest)
         finally:
             for server in primary, replica, late:
