@@ -6,14 +6,14 @@
  *
  * Each filter gets 10, 50, 100 and 200 % of its capacity, and 10^7 questions about keys that
  * are not there. z is the difference to unseen_plan_rate in standard deviations, z own that to the
- * rate that the filter itself tells from what is stored (unseen_set_stats). The deviation is that of
- * the answers and that of the filters: chance fills some blocks more than others. Up to 10^6 keys 64
- * filters are made, with other seeds, and the deviation is that among them. A large filter is made
- * once, and how much such filters differ is taken from 64 small ones: the variance falls with the
- * number of blocks, but for a chain, whose first links are the same few dozen blocks however long it
- * gets. Filters that grow get no capacity: their formula is that of a set which did not know its
- * size. Ends with status 1 if one |z| is above 4, and says how many are above 3: of a hundred rows
- * chance brings one there every fourth time.
+ * rate that the filter itself tells from what is stored (unseen_set_stats). The deviation is that
+ * of the answers and that of the filters: chance fills some blocks more than others. Up to 10^6
+ * keys 64 filters are made, with other seeds, and the deviation is that among them. A large filter
+ * is made once, and how much such filters differ is taken from 64 small ones: the variance falls
+ * with the number of blocks, but for a chain, whose first links are the same few dozen blocks
+ * however long it gets. Filters that grow get no capacity: their formula is that of a set which did
+ * not know its size. Ends with status 1 if one |z| is above 4, and says how many are above 3: of a
+ * hundred rows chance brings one there every fourth time.
  *
  * The fields of a row have tabs between them. */
 #include "bench_filters.h"

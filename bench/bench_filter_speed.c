@@ -28,7 +28,7 @@ static const uint64_t new_keys = (uint64_t)1 << 40;
 
 static unsigned size_mib; /* of the filters that are measured */
 
-/* ---- What is measured ------------------------------------------------------------------------- */
+/* ---- What is measured ------------------------------------------------------------------------ */
 
 enum operation {
     ADD_NEW,
@@ -129,7 +129,7 @@ static uint64_t run_memory(void *object, enum operation operation, const struct 
     return 0;
 }
 
-/* ---- Measuring -------------------------------------------------------------------------------- */
+/* ---- Measuring ------------------------------------------------------------------------------- */
 
 /* Runs a round of keys from number first on; of every other one the number is from other on. */
 static uint64_t run_all(const struct subject *s, enum operation operation, uint64_t first,
@@ -265,7 +265,8 @@ static bool has_counters(size_t bytes)
     return is_wanted("counting") && bytes <= (size_t)512 << 20;
 }
 
-/* As many counters and as many of them for a key as counting has, of 32 bits: 8 times its memory. */
+/* As many counters and as many of them for a key as counting has, of 32 bits: 8 times its
+ * memory. */
 static void bench_counters(size_t bytes, unsigned k, double bits, struct bench_memory *memory,
                            const struct yardsticks *y, uint64_t *wrong)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the two programs about every filter share: their options, and the picture that -o asks for. */
+ * What the two programs about every filter share: their options, and the picture that -o asks
+ * for. */
 #ifndef UNSEEN_BENCH_BENCH_FILTERS_H
 #define UNSEEN_BENCH_BENCH_FILTERS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A filter filled from empty with the memory that the library itself takes: bytes per key when it has
- * all keys, and CPU time per key, page faults included.
+ * A filter filled from empty with the memory that the library itself takes: bytes per key when it
+ * has all keys, and CPU time per key, page faults included.
  *
  *     bench_filters_made [-c LEVEL] FILTER [RATE [NKEYS]...]       (1e8)
  *

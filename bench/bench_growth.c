@@ -8,8 +8,9 @@
  *     bench_growth orders [NKEYS [THREADS [FILTER]]]
  *     bench_growth made [NKEYS]
  *
- * made: growing from empty against adding the same keys to a set that was made for them, by turns, with
- * the library's own allocator; and against a set that gets room for all when it has an eighth of them. The ratio is that of the least times, as a busy machine only adds to them.
+ * made: growing from empty against adding the same keys to a set that was made for them, by turns,
+ * with the library's own allocator; and against a set that gets room for all when it has an eighth
+ * of them. The ratio is that of the least times, as a busy machine only adds to them.
  *
  * NKEYS is 10^8, and both widths are measured. huge (the default) and 4k: memory filled ahead in
  * pages of that size; fresh: the library's own allocator, page faults included.

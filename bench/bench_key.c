@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Keys: nanoseconds for each, beside XXH3-128 with a seed, which is faster and can be foreseen. One
- * by one, and in batches at each level, for inputs of random lengths around a mean. All in one run on
- * one core; each figure is the least of ROUNDS rounds over 4,096 inputs in the cache.
+ * by one, and in batches at each level, for inputs of random lengths around a mean. All in one run
+ * on one core; each figure is the least of ROUNDS rounds over 4,096 inputs in the cache.
  *
  *     bench_key [MEAN]... */
 #ifndef _DEFAULT_SOURCE

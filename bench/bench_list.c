@@ -6,9 +6,9 @@
  *     bench_list ask PATH [map|COPIES]
  *     bench_list cold PATH
  *
- * build makes a list from 64-bit keys and asks for NASKED of them, from first to last, and for as many
- * others: for all of them and for 10^8 others (as many as it has keys, if those are more), if NASKED
- * is not given. What it has written is the list and its work file together.
+ * build makes a list from 64-bit keys and asks for NASKED of them, from first to last, and for as
+ * many others: for all of them and for 10^8 others (as many as it has keys, if those are more), if
+ * NASKED is not given. What it has written is the list and its work file together.
  *
  * ask measures a list that is there, at each SIMD level: keys that are listed (they must come from
  * build) and others, in batches of 1024 and one at a time, and beside that the memory: the same
@@ -17,7 +17,8 @@
  * they are the file's. With COPIES they are there so many times, and first places are spread over
  * all of them: then only others can be asked for, and cost what they do in a list of that size.
  *
- * cold drops the file from the system's cache, asks 2,000 questions, and counts the major faults. */
+ * cold drops the file from the system's cache, asks 2,000 questions, and counts the major
+ * faults. */
 #include "bench.h"
 
 #include <fcntl.h>

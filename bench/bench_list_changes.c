@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Changes of a list: what questions cost without any and with many, and what opening, committing and
- * memory cost.
+ * Changes of a list: what questions cost without any and with many, and what opening, committing
+ * and memory cost.
  *
  *     bench_list_changes [NENTRIES [PATH]]     (1e7 bench-changes.list)
  *

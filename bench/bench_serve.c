@@ -6,8 +6,8 @@
  *     bench_serve unseen|redis ADDRESS PID CLIENTS BATCH ROUNDS SEED [durable]
  *
  * Each client sends ROUNDS batches of BATCH URLs and waits for each answer. Half of the URLs are
- * known: two clients draw the same. Prints the server's CPU time for each URL, URLs in a second, and
- * the 50th and 99th percentile of the time of a batch. */
+ * known: two clients draw the same. Prints the server's CPU time for each URL, URLs in a second,
+ * and the 50th and 99th percentile of the time of a batch. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif

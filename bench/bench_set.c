@@ -4,7 +4,8 @@
  * and miss) and remove, in batches and one at a time, for both widths and every SIMD level, and
  * the same of a textbook Bloom filter, of libbloom, and of the bare memory accesses ("memory":
  * make the key, fetch two lines of one page, read both, write one) in the same run. The sets of all
- * levels and the memory are measured by turns, and printed with their ratio to the memory and the goal.
+ * levels and the memory are measured by turns, and printed with their ratio to the memory and the
+ * goal.
  *
  *     bench_set [MIB [small-pages]]       MIB (512): the set's memory; keys for 88 % of it
  *
@@ -156,10 +157,10 @@ enum {
     SUBJECTS_MAX = 4 /* a set at each level, and the memory */
 };
 
-/* Measures all operations on all subjects by turns, so that a slow minute of the machine hits all of
- * them. wrong counts the wrong answers of operations with more of them than false positives explain: of
- * new keys at most 1 in 1000 may be taken for seen, and as removing such a key takes another one away,
- * few members may be missing. */
+/* Measures all operations on all subjects by turns, so that a slow minute of the machine hits all
+ * of them. wrong counts the wrong answers of operations with more of them than false positives
+ * explain: of new keys at most 1 in 1000 may be taken for seen, and as removing such a key takes
+ * another one away, few members may be missing. */
 static void measure(struct subject *subjects, size_t nsubjects, size_t batch, uint64_t *wrong)
 {
     double times[SUBJECTS_MAX][NOPERATIONS][BENCH_ROUNDS];
@@ -194,8 +195,8 @@ static void measure(struct subject *subjects, size_t nsubjects, size_t batch, ui
     }
 }
 
-/* A row. With `memory`: also the most that an operation other than adding new keys takes against the
- * memory, and the goal. */
+/* A row. With `memory`: also the most that an operation other than adding new keys takes against
+ * the memory, and the goal. */
 static void print_row(const struct subject *s, const char *calls, const double *yardstick,
                       const double *memory)
 {
@@ -370,7 +371,8 @@ int main(int argc, char **argv)
     uint64_t nkeys = bytes / 64 * 13 / 100 * 88;
     uint64_t wrong = 0;
     struct bench_memory memory;
-    /* The memory probe, and for each level a set, which may take half as much again as it was made for. */
+    /* The memory probe, and for each level a set, which may take half as much again as it was made
+     * for. */
     bench_memory_init(&memory, bytes + nlevels() * (bytes + bytes / 2), huge);
 
     bench_heading("set operations", SEED);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small sets: bytes of a value against the goals, the measured rate with its confidence interval, and
- * CPU time of an add and of a question; then frozen sets beside LevelDB's Bloom filter.
+ * Small sets: bytes of a value against the goals, the measured rate with its confidence interval,
+ * and CPU time of an add and of a question; then frozen sets beside LevelDB's Bloom filter.
  *
  *     bench_small [NVALUES]
  *
  * NVALUES (1,000) values of each kind up to 1,000 keys, a tenth of them with more keys.
  *
- * "bytes" is unseen_small_len; "block" is what the allocator is asked for; "jemalloc" is the block as
- * the allocator of a server rounds it (four sizes in each power of two, steps of 16 below 128). RedisBloom is
- * a chain grown from capacity 100, computed from its structs (docs/decisions/small.md). */
+ * "bytes" is unseen_small_len; "block" is what the allocator is asked for; "jemalloc" is the block
+ * as the allocator of a server rounds it (four sizes in each power of two, steps of 16 below 128).
+ * RedisBloom is a chain grown from capacity 100, computed from its structs
+ * (docs/decisions/small.md). */
 #include "bench.h"
 
 #include <math.h>

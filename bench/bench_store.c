@@ -7,8 +7,8 @@
  *
  * What is opened has just been written, so it is in the kernel's cache: the figures are the store's
  * own work, and the disk comes on top. Needs about 16 bytes of disk and 8 of memory a key. CPU time
- * is that of all threads, and the goals are CPU time; a ratio of wall to CPU above 1 was spent waiting for the disk, or for
- * the processor when the machine is busy. */
+ * is that of all threads, and the goals are CPU time; a ratio of wall to CPU above 1 was spent
+ * waiting for the disk, or for the processor when the machine is busy. */
 #include "bench.h"
 
 #include <sys/resource.h>
@@ -129,8 +129,8 @@ static void time_open(const char *what, const char *path, uint64_t nkeys, bool f
               nkeys);
 }
 
-/* Asks n questions, half of them about absent keys; CPU ns for each. `part` leaves out the keys of a 256th
- * of the hashes, so that some pieces of the image stay unread. */
+/* Asks n questions, half of them about absent keys; CPU ns for each. `part` leaves out the keys of
+ * a 256th of the hashes, so that some pieces of the image stay unread. */
 static double ask(const struct unseen_set *set, uint64_t nkeys, size_t n, uint64_t seed, bool part)
 {
     struct unseen_key keys[BENCH_BATCH];

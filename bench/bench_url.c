@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * URL identity: millions of URLs a second from bytes to a 128-bit key, in batches, for each profile and
- * SIMD level, and the same with libcurl's URL API and uriparser where they are
- * installed, all in one run on one core. What identity takes above hashing the bytes, for URLs that
- * are canonical, beside the goal. Also the slow path alone, on links of which every one was
- * made to need it, and the expressions of Safe Browsing.
+ * URL identity: millions of URLs a second from bytes to a 128-bit key, in batches, for each profile
+ * and SIMD level, and the same with libcurl's URL API and uriparser where they are installed, all
+ * in one run on one core. What identity takes above hashing the bytes, for URLs that are canonical,
+ * beside the goal. Also the slow path alone, on links of which every one was made to need it, and
+ * the expressions of Safe Browsing.
  *
  *     bench_url [FILE]...      lists of URLs, one a line (gzip is unpacked)
  *
@@ -207,8 +207,8 @@ static double mean_len(const struct data_lines *urls)
     return sum / (double)urls->n;
 }
 
-/* Canonical URLs: what identity takes above hashing the bytes, both by turns. Prints the least time of
- * all rounds, because a busy machine only ever adds to a time. */
+/* Canonical URLs: what identity takes above hashing the bytes, both by turns. Prints the least time
+ * of all rounds, because a busy machine only ever adds to a time. */
 static void measure_above(const char *profile, enum unseen_cpu cpu, const char *cpu_name,
                           const struct data_lines *urls)
 {

@@ -4,8 +4,8 @@
  * given as ratios to random order, and the goal is 1.5 times the time and 1.1 times the memory. The
  * allocator gives memory in large blocks, so the pages in use are compared, too, by their slots.
  *
- * The last rows are other keys, such as only someone makes who knows the seed: with a long prefix in
- * common, and for the same few lines. Their only goal is that the time does not explode. */
+ * The last rows are other keys, such as only someone makes who knows the seed: with a long prefix
+ * in common, and for the same few lines. Their only goal is that the time does not explode. */
 #ifndef UNSEEN_BENCH_GROWTH_ORDERS_H
 #define UNSEEN_BENCH_GROWTH_ORDERS_H
 

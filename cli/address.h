@@ -17,8 +17,8 @@ struct address {
 /* Reads an address. Returns false if the text is none; errno is EINVAL, or ENAMETOOLONG. */
 bool address_read(struct address *address, const char *text);
 
-/* Whether the text of a file's place means a server: unix:PATH, redis://..., or ADDRESS:PORT if no file
- * has that name. */
+/* Whether the text of a file's place means a server: unix:PATH, redis://..., or ADDRESS:PORT if no
+ * file has that name. */
 bool address_is_server(const char *text);
 
 /* Whether the text is the name of a host and a port: "localhost:7007". *port_out is that port. The

@@ -72,8 +72,8 @@ static bool url_number(unsigned *to, struct part from, unsigned max)
     return from.len > 0 && n <= max;
 }
 
-/* Cuts what stands in front of the first `separator` off *rest, and the separator. Without one, takes
- * all. */
+/* Cuts what stands in front of the first `separator` off *rest, and the separator. Without one,
+ * takes all. */
 static struct part url_cut(struct part *rest, char separator)
 {
     const char *end = rest->len > 0 ? memchr(rest->data, separator, rest->len) : NULL;

@@ -5,8 +5,8 @@
  *     redis://[USER[:PASSWORD]@]HOST[:PORT]/[DB/]KEY[?shards=N]
  *     redis+unix:PATH?key=KEY[&user=USER][&db=DB][&shards=N]
  *
- * In USER, PASSWORD, PATH and KEY %XX is a byte. A password is taken out of the text before anything
- * else reads the text, so no message can show it. */
+ * In USER, PASSWORD, PATH and KEY %XX is a byte. A password is taken out of the text before
+ * anything else reads the text, so no message can show it. */
 #ifndef UNSEEN_CLI_REDIS_URL_H
 #define UNSEEN_CLI_REDIS_URL_H
 
@@ -35,7 +35,8 @@ bool redis_url_is(const char *text);
  * such address; *why then says in a sentence what is wrong. */
 bool redis_url_read(struct redis_url *url, const char *text, const char **why);
 
-/* Writes the address of a key, in any bytes, of the server at HOST:PORT. Returns what snprintf does. */
+/* Writes the address of a key, in any bytes, of the server at HOST:PORT. Returns what snprintf
+ * does. */
 int redis_url_make(char *text, size_t cap, const char *server, const char *key);
 
 /* Takes the password out of an argument of the command line that has such an address in it, and

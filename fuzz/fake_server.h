@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * As much of a Redis server as the module calls, in the process of a fuzz target: databases of a few
- * keys, commands, replies, effects, RDB streams. Whatever a module must not do ends the process: a
- * reply that is missing or not complete, a key left open, a write by a command that only reads, an
- * effect without its signal, a function the server does not have.
+ * As much of a Redis server as the module calls, in the process of a fuzz target: databases of a
+ * few keys, commands, replies, effects, RDB streams. Whatever a module must not do ends the
+ * process: a reply that is missing or not complete, a key left open, a write by a command that only
+ * reads, an effect without its signal, a function the server does not have.
  *
  * Effects of commands in database 0 are run in database 1, as a replica runs them. */
 #ifndef UNSEEN_FUZZ_FAKE_SERVER_H
@@ -39,8 +39,8 @@ struct fake_stream {
     size_t len[FAKE_NSTRINGS];
 };
 
-/* Loads the module with these arguments, again with each call, into empty databases. Returns false if
- * the module refuses the arguments. */
+/* Loads the module with these arguments, again with each call, into empty databases. Returns false
+ * if the module refuses the arguments. */
 bool fake_load_module(const struct fake_text *argv, int argc);
 
 size_t fake_ncommands(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inputs that are the payloads of chunks. Each payload stands behind its kind (0 header, 1 piece, 2 end)
- * and its length in 2 bytes. The target makes the frames itself, so that mutations get past the
- * checksum. */
+ * Inputs that are the payloads of chunks. Each payload stands behind its kind (0 header, 1 piece, 2
+ * end) and its length in 2 bytes. The target makes the frames itself, so that mutations get past
+ * the checksum. */
 #ifndef UNSEEN_FUZZ_FRAMES_H
 #define UNSEEN_FUZZ_FRAMES_H
 

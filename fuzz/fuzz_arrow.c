@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Forged Arrow arrays for the reader of the Python binding. The interface gives no lengths of buffers,
- * so the ones here are as long as an honest producer's: rows up to offset + length, data up to the last
- * offset, blocks as long as they say. Everything in them is forged. An array that is accepted must
- * give items within its buffers (AddressSanitizer sees every byte read), the same in runs of any
- * length, and one for each row that is not null. The column of canonical forms must have the form of each
- * item, made alone.
+ * Forged Arrow arrays for the reader of the Python binding. The interface gives no lengths of
+ * buffers, so the ones here are as long as an honest producer's: rows up to offset + length, data
+ * up to the last offset, blocks as long as they say. Everything in them is forged. An array that is
+ * accepted must give items within its buffers (AddressSanitizer sees every byte read), the same in
+ * runs of any length, and one for each row that is not null. The column of canonical forms must
+ * have the form of each item, made alone.
  *
- * Byte 0 chooses the layout, byte 1 the length, byte 2 the offset, byte 3 whether there are nulls, a
- * dictionary, and a struct around it all; byte 4 what is missing. The rest fills the buffers. */
+ * Byte 0 chooses the layout, byte 1 the length, byte 2 the offset, byte 3 whether there are nulls,
+ * a dictionary, and a struct around it all; byte 4 what is missing. The rest fills the buffers. */
 #include "arrow_texts.h"
 #include "target.h"
 

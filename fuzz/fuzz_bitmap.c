@@ -2,9 +2,9 @@
  *
  * The bitmap under hostile chunks and under any sequence of calls.
  *
- * An input that begins with 'c' is the payloads of chunks (frames.h). If an import accepts the chunks
- * as complete, its export and a second import must give the same bytes. Any other input is operations
- * of 8 bytes, checked against one bit for each of 2^17 integers. */
+ * An input that begins with 'c' is the payloads of chunks (frames.h). If an import accepts the
+ * chunks as complete, its export and a second import must give the same bytes. Any other input is
+ * operations of 8 bytes, checked against one bit for each of 2^17 integers. */
 
 #include "frames.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Commands of the module for Redis and Valkey with any arguments, in a server that this process plays
- * (fake_server.h). Byte 0 chooses the arguments of the module. Then come commands and what a server
- * does by itself: a byte for which, a byte for the key, and arguments, each a word of a list or bytes.
+ * Commands of the module for Redis and Valkey with any arguments, in a server that this process
+ * plays (fake_server.h). Byte 0 chooses the arguments of the module. Then come commands and what a
+ * server does by itself: a byte for which, a byte for the key, and arguments, each a word of a list
+ * or bytes.
  *
  * Every command answers once. Its effects make the replica equal to the primary, also where an
  * allocation failed. What was added and not removed is there. Payloads come through RESTORE,
@@ -411,7 +412,8 @@ static void forge(struct fake_stream *stream, struct input *in)
     }
 }
 
-/* By commands, frame by frame or all in one. The empty string at the end of a stream is not sent. */
+/* By commands, frame by frame or all in one. The empty string at the end of a stream is not
+ * sent. */
 static void load_by_commands(unsigned to, const struct fake_stream *stream, bool in_one,
                              unsigned family)
 {
@@ -535,7 +537,8 @@ static void act(enum action action, unsigned key, struct input *in, bool *may_fa
 
 /* ---- a run ---- */
 
-/* Commands of a guard wait for other clients, and UNSEEN.SHARD has no set: tests/module has them. */
+/* Commands of a guard wait for other clients, and UNSEEN.SHARD has no set: tests/module has
+ * them. */
 static void list_names(void)
 {
     nnames = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hostile images, whose pieces are read when they are first needed. Byte 0 chooses a genuine export with
- * its table. Each 6 bytes that follow are a change: to the table, to a piece, or to the length that can be
- * read; the target corrects the checksum of a changed piece on demand.
+ * Hostile images, whose pieces are read when they are first needed. Byte 0 chooses a genuine export
+ * with its table. Each 6 bytes that follow are a change: to the table, to a piece, or to the length
+ * that can be read; the target corrects the checksum of a changed piece on demand.
  *
- * A set is refused or open. If it is open, a question is answered or refused as CORRUPT, the same each
- * time, and a member is never taken for absent unless a piece was changed under a right checksum. If all
- * pieces are taken, the set is sound, and a copy of it has the same bytes. */
+ * A set is refused or open. If it is open, a question is answered or refused as CORRUPT, the same
+ * each time, and a member is never taken for absent unless a piece was changed under a right
+ * checksum. If all pieces are taken, the set is sound, and a copy of it has the same bytes. */
 #include "pieces_check.h"
 
 #include "pool.h"
@@ -24,8 +24,8 @@ static struct test_pieces bases[NBASES];
 static struct test_allocator counting;
 static const struct unseen_allocator allocator = {pool_alloc, pool_free, &counting};
 
-/* Both widths; a few groups, of which those of one base are deep, and one group with keys that stand behind
- * it. */
+/* Both widths; a few groups, of which those of one base are deep, and one group with keys that
+ * stand behind it. */
 static void setup(void)
 {
     static const uint64_t seed = 1;

@@ -102,8 +102,8 @@ static void check_file(const uint8_t *data, size_t size, size_t piece, size_t sk
 
 /* ---- UTF-16 ---------------------------------------------------------------------------------- */
 
-/* The units of data as code points, the plain way. Returns the length of the text in UTF-8 up to the
- * first unit that is half a pair; *whole_out is false if there is one or the last is cut. */
+/* The units of data as code points, the plain way. Returns the length of the text in UTF-8 up to
+ * the first unit that is half a pair; *whole_out is false if there is one or the last is cut. */
 static size_t model(const uint8_t *data, size_t size, bool is_big, char *text, bool *whole_out)
 {
     char *to = text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Forged files of leases. Bit 0 of byte 0: the head is genuine; bit 1: the CRCs are corrected. The rest
- * is the file, or its records.
+ * Forged files of leases. Bit 0 of byte 0: the head is genuine; bit 1: the CRCs are corrected. The
+ * rest is the file, or its records.
  *
  * A file with another head is refused. Otherwise the leases are those that a plain reading of
  * docs/format.md finds, each with the text of its first record; X hands out each once, what stands

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Hostile values of the module for Redis and Valkey, as RESTORE and LOADCHUNK bring them. Byte 0
- * chooses a genuine value. Each 5 bytes that follow are one change of its frames: a frame, an offset,
- * an action and a value. The module's own checksums are made right again. The loader must refuse, or
- * give a whole value: it can be changed, and a copy of it has the same digest. The input is also
- * taken as settings, and as a frame, as it is. */
+ * chooses a genuine value. Each 5 bytes that follow are one change of its frames: a frame, an
+ * offset, an action and a value. The module's own checksums are made right again. The loader must
+ * refuse, or give a whole value: it can be changed, and a copy of it has the same digest. The input
+ * is also taken as settings, and as a frame, as it is. */
 #include "target.h"
 
 #include "test.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The planner page, asked by somebody else: three lines are the texts of its fields (keys, rate,
- * memory). Whatever they are, every row is a plan that keeps what was asked for, or says why not; JSON
- * has no number that JSON does not have; and the curves come to their end. */
+ * memory). Whatever they are, every row is a plan that keeps what was asked for, or says why not;
+ * JSON has no number that JSON does not have; and the curves come to their end. */
 #include "target.h"
 
 #include "test.h"

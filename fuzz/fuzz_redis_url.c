@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Addresses of sets in a Redis server. Any text is harmless. The password is taken out of an argument
- * whatever it has, and neither the rest of the argument nor what was behind it shows it. A key and a
- * password that are written with percent signs come back unchanged: the input before the first zero
- * byte is the password, the rest the key. */
+ * Addresses of sets in a Redis server. Any text is harmless. The password is taken out of an
+ * argument whatever it has, and neither the rest of the argument nor what was behind it shows it. A
+ * key and a password that are written with percent signs come back unchanged: the input before the
+ * first zero byte is the password, the rest the key. */
 #include "target.h"
 
 #include "../cli/redis_url.h"

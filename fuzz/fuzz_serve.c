@@ -11,7 +11,7 @@
 #include "../cli/serve/line_request.h"
 #include "target.h"
 
-/* ---- The plain parser ------------------------------------------------------------------------- */
+/* ---- The plain parser ------------------------------------------------------------------------ */
 
 /* Lines one after the other, with the state that a batch has. */
 struct plain {
@@ -132,7 +132,7 @@ static int plain_next(struct plain *t, struct request *r)
     return 1;
 }
 
-/* ---- The comparison --------------------------------------------------------------------------- */
+/* ---- The comparison -------------------------------------------------------------------------- */
 
 static void check_request(const struct request *r, const struct request *want)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hostile values and frozen sets. Byte 0 chooses: the rest of the input is a value, or a frozen set,
- * or changes (an offset of 2 bytes and a byte) to a genuine value. Whatever is accepted behaves as a
- * value: it keeps its bytes, takes keys until it is full, never loses one, and grows into a set. */
+ * Hostile values and frozen sets. Byte 0 chooses: the rest of the input is a value, or a frozen
+ * set, or changes (an offset of 2 bytes and a byte) to a genuine value. Whatever is accepted
+ * behaves as a value: it keeps its bytes, takes keys until it is full, never loses one, and grows
+ * into a set. */
 #include "target.h"
 #include "test.h"
 

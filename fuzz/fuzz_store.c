@@ -5,8 +5,8 @@
  * corrects the checksums of headers and records, so that damage gets past them.
  *
  * A store is refused or open. If the store is open and its image is gone, each key that the log has
- * by docs/format.md must be seen: also by a reader that opened the log when it was shorter. A repaired
- * store takes a key and keeps it. */
+ * by docs/format.md must be seen: also by a reader that opened the log when it was shorter. A
+ * repaired store takes a key and keeps it. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -219,8 +219,8 @@ static void take_record(struct model *model, const uint8_t *r)
     }
 }
 
-/* The keys of the intact records from the first on, while they follow one another. The first header may
- * be damaged and have another id; the store has that of the pair. */
+/* The keys of the intact records from the first on, while they follow one another. The first header
+ * may be damaged and have another id; the store has that of the pair. */
 static void read_log(struct model *model, const struct pair *pair)
 {
     const uint64_t id = pair_le64(pair->log + PAIR_ID_OFFSET);
@@ -272,8 +272,8 @@ static void check_answers(const struct unseen_store *store, const struct pair *p
     }
 }
 
-/* With a changed secret, id or key width under a right checksum the file is another store: it has other
- * keys, and with another id none of these records belongs to it. */
+/* With a changed secret, id or key width under a right checksum the file is another store: it has
+ * other keys, and with another id none of these records belongs to it. */
 static void check_known(struct unseen_store *store, const struct pair *pair, bool with_image)
 {
     struct unseen_store_info info = {.size = sizeof(info)};

@@ -167,8 +167,8 @@ static void check_params(const char *in, size_t len)
     require(!is_web || pieces[1] + pieces[2] == pieces[0]);
 }
 
-/* A key has the host in front of a parenthesis, and no capitals. With its www it is the same but for
- * ",www" and digits at the end of the host. */
+/* A key has the host in front of a parenthesis, and no capitals. With its www it is the same but
+ * for ",www" and digits at the end of the host. */
 static void check_surt(const char *in, size_t len)
 {
     const size_t bound = unseen_url_bound(2 * len, 0);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Identity texts, as users type them and as they stand in the headers of files. The input is a text,
- * a newline and a URL; the text is tried as a profile, and as the patterns of drop-params and of
- * only-params. The target asserts that a text is refused with a sentence, or has an identity that
- * gives the same canonicaliser again; that the form of the URL is its own form and has the same
- * fingerprint as the URL; and that the same patterns, dropped and kept, divide the parameters of the
- * URL between them. */
+ * Identity texts, as users type them and as they stand in the headers of files. The input is a
+ * text, a newline and a URL; the text is tried as a profile, and as the patterns of drop-params and
+ * of only-params. The target asserts that a text is refused with a sentence, or has an identity
+ * that gives the same canonicaliser again; that the form of the URL is its own form and has the
+ * same fingerprint as the URL; and that the same patterns, dropped and kept, divide the parameters
+ * of the URL between them. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>

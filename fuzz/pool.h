@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The allocator of the targets that make large objects for each input. A block of 16 KB to
- * 2 MB is kept for the next input when it is freed: mapping, clearing and unmapping such blocks took longer
- * than everything done with them. AddressSanitizer still guards both ends of a block, and the whole
- * block while it is free. */
+ * 2 MB is kept for the next input when it is freed: mapping, clearing and unmapping such blocks
+ * took longer than everything done with them. AddressSanitizer still guards both ends of a block,
+ * and the whole block while it is free. */
 #ifndef UNSEEN_FUZZ_POOL_H
 #define UNSEEN_FUZZ_POOL_H
 

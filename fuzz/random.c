@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Random numbers that are the same in every run of a fuzz target: what a run has found, the next one
- * finds again. These functions take the place of the C library's. */
+ * Random numbers that are the same in every run of a fuzz target: what a run has found, the next
+ * one finds again. These functions take the place of the C library's. */
 #include <sys/random.h>
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the planner page asks of the library: the functions of this file are exported from the
- * WebAssembly module. They are `unseen plan --json` in steps, so that a page that is typed into never
- * waits for a whole answer:
+ * WebAssembly module. They are `unseen plan --json` in steps, so that a page that is typed into
+ * never waits for a whole answer:
  *
  *     planner_field(i)     where the page writes the text of field i: keys, rate, memory
  *     planner_begin()      reads the fields. Returns the fields that are not understood, as bits
@@ -86,7 +86,8 @@ bool EXPORT(planner_row)(void)
     return true;
 }
 
-/* The text that print writes; NULL if there is no memory for it. It is valid until the next call. */
+/* The text that print writes; NULL if there is no memory for it. It is valid until the next
+ * call. */
 static const char *text_of(void (*print)(FILE *to, unsigned i), unsigned i)
 {
     static char *text;

@@ -9,8 +9,8 @@
 
 #include <math.h>
 
-/* What sets with filter_options take. Chunks can be forged and ask for any size, so an allocation of
- * more than 64 MiB fails. */
+/* What sets with filter_options take. Chunks can be forged and ask for any size, so an allocation
+ * of more than 64 MiB fails. */
 extern struct test_allocator filter_counting;
 extern const struct unseen_allocator filter_allocator;
 
@@ -47,8 +47,8 @@ struct filter_model {
 typedef bool filter_model_add(struct filter_model *model, struct unseen_key key, bool only_ask);
 
 /* Random additions and questions get the same answers from a set and from the model, and in the end
- * their bits are the same. If keeps_order is false, the filters of a shared set may be wrong for other
- * keys than the model. */
+ * their bits are the same. If keeps_order is false, the filters of a shared set may be wrong for
+ * other keys than the model. */
 void filter_check_model(const struct unseen_set_options *options, filter_model_add *add,
                         bool keeps_order);
 
@@ -88,7 +88,8 @@ void filter_check_intersect(const char *filter, uint64_t capacity, unsigned thre
 /* Sets that do not belong together stay as they are. */
 void filter_check_mismatch(const char *filter);
 
-/* A set that cannot remove says so, and without a capacity it is created only if `capacity` is 0. */
+/* A set that cannot remove says so, and without a capacity it is created only if `capacity` is
+ * 0. */
 void filter_check_unsupported(const char *filter, uint64_t capacity);
 
 #endif

@@ -10,8 +10,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-/* Makes a new folder for the files of a test, in TMPDIR, else in memory, else in /tmp. Its path fits into
- * cap bytes. Without a folder the program ends. */
+/* Makes a new folder for the files of a test, in TMPDIR, else in memory, else in /tmp. Its path
+ * fits into cap bytes. Without a folder the program ends. */
 static inline void test_folder_make(char *folder, size_t cap, const char *name)
 {
     const char *const bases[] = {getenv("TMPDIR"), "/dev/shm", "/tmp"};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * An export in memory, and its table: sets whose pieces are read from there when they are first needed. */
+ * An export in memory, and its table: sets whose pieces are read from there when they are first
+ * needed. */
 #ifndef UNSEEN_TESTS_PIECES_CHECK_H
 #define UNSEEN_TESTS_PIECES_CHECK_H
 
@@ -49,7 +50,8 @@ static inline void test_pieces_release(void *context)
     ((struct test_pieces *)context)->nreleased++;
 }
 
-/* As src/store/image.c does: the header, the table, and the chunks behind the pieces of the table. */
+/* As src/store/image.c does: the header, the table, and the chunks behind the pieces of the
+ * table. */
 static inline enum unseen_status test_pieces_open(struct test_pieces *p,
                                                   const struct unseen_set_options *options,
                                                   struct unseen_set **set_out)

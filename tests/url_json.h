@@ -8,8 +8,8 @@
 
 #include <jansson.h>
 
-/* The cases of a file; NULL if the file is missing or, which is a failed check, is not an array. The
- * caller calls json_decref. */
+/* The cases of a file; NULL if the file is missing or, which is a failed check, is not an array.
+ * The caller calls json_decref. */
 static inline json_t *data_json(const char *name)
 {
     struct data_file file = data_load(name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * `unseen serve` says of its store or list what `unseen info --json` says, which is printed as it
- * came or as text. A set of our module in Redis or Valkey has a part of a store's figures, under the
- * same names. */
+ * came or as text. A set of our module in Redis or Valkey has a part of a store's figures, under
+ * the same names. */
 #include "commands/info_server.h"
 
 #include <inttypes.h>

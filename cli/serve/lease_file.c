@@ -93,8 +93,8 @@ static void sync_records(struct lease_file *f)
     f->synced = error ? f->synced : wanted;
 }
 
-/* Gives the new file the name. It has all records that were synced in the old one, as both get them.
- * Later syncs are of the new one. */
+/* Gives the new file the name. It has all records that were synced in the old one, as both get
+ * them. Later syncs are of the new one. */
 static void swap_files(struct lease_file *f)
 {
     const int fd = f->new_fd; /* stays until the swap is over */
@@ -233,8 +233,8 @@ static int make_new_file(const struct lease_file *f)
     return fd;
 }
 
-/* A file gets the name when its head is on the disk, so whatever crash comes, a file of this name has a
- * head. */
+/* A file gets the name when its head is on the disk, so whatever crash comes, a file of this name
+ * has a head. */
 static bool lease_file_make(struct lease_file *f)
 {
     f->fd = make_new_file(f);
@@ -283,8 +283,8 @@ static bool lease_file_open_new(struct lease_file *f)
     return check_head(f);
 }
 
-/* Cuts off a torn end, and makes what is left durable: a server that was killed may have left records
- * that it had not synced, and the leases in them are answered from now on. */
+/* Cuts off a torn end, and makes what is left durable: a server that was killed may have left
+ * records that it had not synced, and the leases in them are answered from now on. */
 static bool settle_file(const struct lease_file *f)
 {
     return ftruncate(f->fd, (off_t)f->end) == 0 && fdatasync(f->fd) == 0 && folder_sync(f->path);
@@ -384,8 +384,8 @@ static bool copy_failed(struct lease_file *f)
     return false;
 }
 
-/* Takes the new file if it has got the name, and throws it away if it could not get it. The thread has
- * ended, or the caller has the lock. */
+/* Takes the new file if it has got the name, and throws it away if it could not get it. The thread
+ * has ended, or the caller has the lock. */
 static void end_swap(struct lease_file *f)
 {
     if (f->swap == LEASE_SWAP_NONE || f->swap == LEASE_SWAP_WANTED) {

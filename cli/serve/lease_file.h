@@ -50,8 +50,9 @@ struct lease_file {
     bool stops;
 };
 
-/* Opens STORE.leases and calls `each` with every record that is whole; a torn end is cut off. `each`
- * returns false without memory. The file is made if there is none. Returns false if that failed, which has been reported. */
+/* Opens STORE.leases and calls `each` with every record that is whole; a torn end is cut off.
+ * `each` returns false without memory. The file is made if there is none. Returns false if that
+ * failed, which has been reported. */
 bool lease_file_open(struct lease_file *f, const char *store, const uint8_t id[16], int notify_fd,
                      bool (*each)(void *context, struct unseen_key key, struct unseen_bytes text,
                                   bool ends),
@@ -68,8 +69,8 @@ bool lease_file_append(struct lease_file *f, struct unseen_key key, struct unsee
 /* Lets the thread sync all records so far. */
 void lease_file_sync(struct lease_file *f);
 
-/* How many records are on the disk. *error_out is the errno of a sync that failed, or 0. Takes a new file
- * that has got the name. */
+/* How many records are on the disk. *error_out is the errno of a sync that failed, or 0. Takes a
+ * new file that has got the name. */
 uint64_t lease_file_synced(struct lease_file *f, int *error_out);
 
 /* Begins to write the file anew. Returns false if that failed; errno has the cause. */

@@ -317,7 +317,8 @@ static void drop_done(struct leases *l, const struct unseen_set *set)
         }
         if (unseen_set_contains_keys(set, &e->key, 1, &verdict, NULL) == UNSEEN_OK &&
             verdict == UNSEEN_SEEN) {
-            /* The URL may be removed from the store later. If this fails, it is handed out once more then. */
+            /* The URL may be removed from the store later. If this fails, it is handed out once
+             * more then. */
             (void)lease_file_append(&l->file, e->key, (struct unseen_bytes){NULL, 0}, true);
             l->nlive--;
             remove_lease(l, e);
@@ -506,8 +507,8 @@ static bool is_wasteful(const struct leases *l)
            l->file.end / 4 > l->nbytes + 32 * (uint64_t)l->nlive;
 }
 
-/* Copies some leases to the new file. What is leased or ends meanwhile is appended there, too; to have a
- * lease there twice does no harm. */
+/* Copies some leases to the new file. What is leased or ends meanwhile is appended there, too; to
+ * have a lease there twice does no harm. */
 static void copy_some(struct leases *l)
 {
     size_t nbytes = 0;

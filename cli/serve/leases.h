@@ -89,8 +89,8 @@ void leases_end(struct leases *l, struct unseen_key key, uint64_t change);
 /* The change that ended the lease was taken back: the lease is BACK if it was ENDING. */
 void leases_undo_end(struct leases *l, struct unseen_key key);
 
-/* Forgets leases that have ended, when that many changes are durable. Writes the file anew when it is
- * mostly old, a part at each call. */
+/* Forgets leases that have ended, when that many changes are durable. Writes the file anew when it
+ * is mostly old, a part at each call. */
 void leases_settle(struct leases *l, uint64_t ndurable);
 
 #endif

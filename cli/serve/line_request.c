@@ -113,8 +113,8 @@ static struct request read_command(struct line_parser *p, struct unseen_bytes li
         "L SECONDS URL, D TOKEN, G TOKEN, N SECONDS TOKEN and X N SECONDS");
 }
 
-/* A line of a batch. It is put in place field by field: to copy a whole struct request, parts of which
- * were just written, stalls the processor for longer than the rest takes. */
+/* A line of a batch. It is put in place field by field: to copy a whole struct request, parts of
+ * which were just written, stalls the processor for longer than the rest takes. */
 static void read_batch_line(struct line_parser *p, struct unseen_bytes line, bool too_long,
                             struct request *request_out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The side of a service that other programs' protocols ask, a list or a store that is only read, and
- * how it follows what others write.
+ * The side of a service that other programs' protocols ask, a list or a store that is only read,
+ * and how it follows what others write.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1

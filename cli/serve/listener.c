@@ -67,9 +67,9 @@ static const struct group *find_group(const char *name)
 #endif
 }
 
-/* Gives the socket its group before anybody can connect. bind has given it its mode, unless the folder
- * says what its files get. In a folder that others may write to, the name may stand for another file by
- * now: a link is not followed. */
+/* Gives the socket its group before anybody can connect. bind has given it its mode, unless the
+ * folder says what its files get. In a folder that others may write to, the name may stand for
+ * another file by now: a link is not followed. */
 static bool let_in(const char *path, const struct listen_options *o)
 {
     struct stat st;

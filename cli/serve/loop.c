@@ -26,7 +26,8 @@ enum {
     AHEAD_CHANGES = 32 * 1024, /* the same where answers may tell of changes */
     SEND_BYTES = 256 * 1024,   /* that the system keeps for a socket */
     PAUSE = 100,               /* milliseconds without new connections, when one failed for lack
-                                     * of room; and between looks at a client that holds up commits */
+                                     * of room; and between looks at a client that holds up
+                                     * commits */
     GOODBYE = 1000,            /* milliseconds at the end for clients that still read */
     PATIENCE = 1000,           /* milliseconds that a client may hold up commits */
     ACCEPTS = 32,              /* connections that are taken in a round */
@@ -121,8 +122,8 @@ static bool may_be_evicted(const struct connection *c)
     return !s->protocol->keeps_clients || !c->has_spoken || (s->needs_token && !c->may_change);
 }
 
-/* Of the connections that may be evicted, the one that has been silent the longest makes room. False
- * if there is none. */
+/* Of the connections that may be evicted, the one that has been silent the longest makes room.
+ * False if there is none. */
 static bool evict_silent(struct loop *l)
 {
     size_t silent = l->n;
@@ -328,7 +329,8 @@ static bool has_room_for_commit(const struct service *s)
     return s->nbegun == s->ndurable || s->nmade - s->ndurable <= COMMIT_CHANGES;
 }
 
-/* A change is taken back if the answer that tells of it cannot be sent, also when it is durable already. */
+/* A change is taken back if the answer that tells of it cannot be sent, also when it is durable
+ * already. */
 static void note_sent(struct loop *l)
 {
     struct service *s = l->service;

@@ -77,7 +77,8 @@ static bool check_line_protocol(const struct options *o)
     return false;
 }
 
-/* Reports a protocol that there is not. Programs have other names than the protocols that they speak. */
+/* Reports a protocol that there is not. Programs have other names than the protocols that they
+ * speak. */
 static void report_protocol(const char *name, const char *path)
 {
     static const struct {

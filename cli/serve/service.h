@@ -155,7 +155,8 @@ void service_watch_fill(struct service *s);
 /* Hands all changes to the thread that commits. */
 void service_commit(struct service *s);
 
-/* Sets ndurable, and forgets leases that have ended in changes up to it and nsent. Does not wait. */
+/* Sets ndurable, and forgets leases that have ended in changes up to it and nsent. Does not
+ * wait. */
 void service_poll(struct service *s);
 
 /* Waits until the changes that were handed over are durable. Returns false if they are not: see

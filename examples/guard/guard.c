@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Why the guard is never behind the store: a key is in the log of a recent.N, synced, before the store gets
- * it (guard_add), and leaves the folder only with a list that has it. A rebuild first begins a new recent
- * while no write is under way, and then reads the keys of the store: what is committed later is in the
- * new recent, what was committed before is in the list. From then on every key is recorded. The list takes its name by a rename; the old recents
- * are removed after that. A crash in between leaves more than is needed, never less. */
+ * Why the guard is never behind the store: a key is in the log of a recent.N, synced, before the
+ * store gets it (guard_add), and leaves the folder only with a list that has it. A rebuild first
+ * begins a new recent while no write is under way, and then reads the keys of the store: what is
+ * committed later is in the new recent, what was committed before is in the list. From then on
+ * every key is recorded. The list takes its name by a rename; the old recents are removed after
+ * that. A crash in between leaves more than is needed, never less. */
 #define _POSIX_C_SOURCE 200809L
 #include "guard.h"
 
@@ -37,7 +38,7 @@ struct guard {
     struct unseen_list *list;
     struct recent recents[RECENTS_MAX]; /* the last one gets new keys */
     size_t nrecents;
-    bool is_rebuilding; /* a key that only the old list has must be recorded, too */
+    bool is_rebuilding;       /* a key that only the old list has must be recorded, too */
     pthread_rwlock_t writers; /* held to read by writers, to write by a rebuild */
     pthread_rwlock_t state;   /* held to read by questions, to write by changes of the above */
     pthread_mutex_t adding;   /* a store of unseen has one writer */
@@ -48,7 +49,8 @@ struct guard {
 
 static bool complain(const char *what, const struct unseen_error *error)
 {
-    fprintf(stderr, "guard: %s: %s\n", what, error->text[0] ? error->text : unseen_status_string(error->status));
+    fprintf(stderr, "guard: %s: %s\n", what,
+            error->text[0] ? error->text : unseen_status_string(error->status));
     return false;
 }
 
@@ -63,7 +65,8 @@ static bool open_recent(struct guard *g, unsigned number)
 {
     char name[32];
     char path[4096];
-    const struct unseen_store_options options = {.size = sizeof(options), .mode = UNSEEN_STORE_CREATE, .profile = "none"};
+    const struct unseen_store_options options = {
+        .size = sizeof(options), .mode = UNSEEN_STORE_CREATE, .profile = "none"};
     struct unseen_error error;
     snprintf(name, sizeof(name), "recent.%u", number);
     path_of(g, name, path, sizeof(path));
@@ -100,7 +103,8 @@ static bool open_recents(struct guard *g)
     for (struct dirent *entry; (entry = readdir(dir));) {
         unsigned number = 0;
         int end = 0;
-        if (sscanf(entry->d_name, "recent.%u%n", &number, &end) == 1 && entry->d_name[end] == '\0' && n < RECENTS_MAX) {
+        if (sscanf(entry->d_name, "recent.%u%n", &number, &end) == 1 &&
+            entry->d_name[end] == '\0' && n < RECENTS_MAX) {
             numbers[n++] = number;
         }
     }
@@ -176,8 +180,8 @@ bool guard_knows(const struct guard *g)
     return g->list != NULL;
 }
 
-/* Where all keys are there, the guard would only cost time: it lets 15 of 16 windows of questions pass then. An
- * error in the counts, of threads that count at once, costs nothing but questions. */
+/* Where all keys are there, the guard would only cost time: it lets 15 of 16 windows of questions
+ * pass then. An error in the counts, of threads that count at once, costs nothing but questions. */
 static bool passes(struct guard *g)
 {
     const unsigned n = atomic_fetch_add_explicit(&g->nasked, 1, memory_order_relaxed) + 1;
@@ -201,7 +205,8 @@ bool guard_may_have(struct guard *g, const void *key, size_t len)
     if (g->list) {
         unseen_list_contains(g->list, &item, 1, &verdict);
         for (size_t i = 0; i < g->nrecents && verdict != UNSEEN_SEEN; i++) {
-            (void)unseen_set_contains(unseen_store_set(g->recents[i].store), &item, 1, &verdict, NULL);
+            (void)unseen_set_contains(unseen_store_set(g->recents[i].store), &item, 1, &verdict,
+                                      NULL);
         }
     }
     (void)pthread_rwlock_unlock(&g->state);
@@ -229,9 +234,10 @@ void guard_write_end(struct guard *g)
     (void)pthread_rwlock_unlock(&g->writers);
 }
 
-/* A key that the list has needs no record: overwriting costs no sync. While a new list is made, it does: the key may
- * have been deleted before the new list was begun, and come back now. */
-static size_t leave_out_listed(struct guard *g, const struct unseen_bytes *keys, size_t n, struct unseen_bytes *rest)
+/* A key that the list has needs no record: overwriting costs no sync. While a new list is made, it
+ * does: the key may have been deleted before the new list was begun, and come back now. */
+static size_t leave_out_listed(struct guard *g, const struct unseen_bytes *keys, size_t n,
+                               struct unseen_bytes *rest)
 {
     size_t nrest = 0;
     for (size_t i = 0; i < n; i++) {

@@ -2,12 +2,14 @@
  *
  * usage: STORE [OPTION]... FOLDER put|get|delete|rebuild|check|bench [N]
  *
- *     put      KEY TAB VALUE a line from standard input; prints the keys of each transaction when they are durable
+ *     put      KEY TAB VALUE a line from standard input; prints the keys of each transaction when
+ *              they are durable
  *     get      a key a line from standard input; prints KEY TAB VALUE of those that are there
  *     delete   a key a line
  *     rebuild  makes the guard's list anew
  *     check    asks the guard for every key of the store: status 1 if it lacks one
- *     bench N  asks for N keys of those that `bench-load N` wrote, nine in ten absent; prints figures
+ *     bench N  asks for N keys of those that `bench-load N` wrote, nine in ten absent; prints
+ *              figures
  *
  *     --rate RATE        of the guard (default 0.0001); 0: no guard
  *     --filter KIND:BITS the store's own filter (RocksDB: bloom:10, ribbon:10)
@@ -44,8 +46,8 @@ static bool read_line(char **line, size_t *cap, size_t *len)
     return n > 0;
 }
 
-static bool flush(struct store *s, char **lines, const struct unseen_bytes *keys, const struct unseen_bytes *values,
-                  size_t n)
+static bool flush(struct store *s, char **lines, const struct unseen_bytes *keys,
+                  const struct unseen_bytes *values, size_t n)
 {
     const bool done = n == 0 || store_put(s, keys, values, n);
     for (size_t i = 0; i < n; i++) {
@@ -181,7 +183,8 @@ static void nothing(void *context, struct unseen_bytes value)
 }
 
 /* Asks n questions, of which one in `step` is for a key that is there. */
-static bool ask(struct store *s, const struct options *o, uint64_t n, uint64_t step, const char *name)
+static bool ask(struct store *s, const struct options *o, uint64_t n, uint64_t step,
+                const char *name)
 {
     struct store_stats before;
     struct store_stats after;
@@ -207,8 +210,9 @@ static bool ask(struct store *s, const struct options *o, uint64_t n, uint64_t s
         fprintf(stderr, "%" PRIu64 " keys are there, %" PRIu64 " were found\n", npresent, nfound);
         return false;
     }
-    printf("%-20s %8.0f ns of CPU a question, %7" PRIu64 " asked, %7" PRIu64 " %s\n", name, 1e9 * seconds / (double)n,
-           after.asked - before.asked, after.blocks_read - before.blocks_read, after.blocks_are);
+    printf("%-20s %8.0f ns of CPU a question, %7" PRIu64 " asked, %7" PRIu64 " %s\n", name,
+           1e9 * seconds / (double)n, after.asked - before.asked,
+           after.blocks_read - before.blocks_read, after.blocks_are);
     return true;
 }
 
@@ -217,8 +221,8 @@ static bool bench(struct store *s, const struct options *o)
     struct store_stats stats;
     const uint64_t n = o->n / 5;
     /* The third time, all that is asked for has been read, with a guard and without. */
-    if (!ask(s, o, n, 10, "nine in ten absent") || !ask(s, o, n, 1, "all present") || !ask(s, o, n, 1, "all present, again") ||
-        !store_stats(s, &stats)) {
+    if (!ask(s, o, n, 10, "nine in ten absent") || !ask(s, o, n, 1, "all present") ||
+        !ask(s, o, n, 1, "all present, again") || !store_stats(s, &stats)) {
         return false;
     }
     if (store_guard(s)) {

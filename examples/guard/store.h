@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A key-value store with a guard in front of it: what main.c uses, and lmdb/store.c and rocksdb/store.c
- * are. Every function that can fail returns false and has printed why. */
+ * A key-value store with a guard in front of it: what main.c uses, and lmdb/store.c and
+ * rocksdb/store.c are. Every function that can fail returns false and has printed why. */
 #ifndef GUARD_STORE_H
 #define GUARD_STORE_H
 
@@ -20,7 +20,8 @@ struct store *store_open(const char *folder, const struct store_setting *setting
 void store_close(struct store *store);
 
 /* Writes n keys and their values in one transaction; they are durable when it returns. */
-bool store_put(struct store *store, const struct unseen_bytes *keys, const struct unseen_bytes *values, size_t n);
+bool store_put(struct store *store, const struct unseen_bytes *keys,
+               const struct unseen_bytes *values, size_t n);
 
 /* found_out says whether the key is there; take then gets its value. */
 bool store_get(struct store *store, struct unseen_bytes key, bool *found_out,
@@ -29,13 +30,14 @@ bool store_get(struct store *store, struct unseen_bytes key, bool *found_out,
 bool store_delete(struct store *store, struct unseen_bytes key);
 
 /* Calls each with every key. */
-bool store_keys(struct store *store, bool (*each)(void *context, const void *key, size_t len), void *context);
+bool store_keys(struct store *store, bool (*each)(void *context, const void *key, size_t len),
+                void *context);
 
 /* Makes the guard's list anew. */
 bool store_rebuild(struct store *store);
 
-/* Questions that went to the store behind the guard; blocks that it read from its files, if it counts them;
- * bytes of its own filters, if it has some. */
+/* Questions that went to the store behind the guard; blocks that it read from its files, if it
+ * counts them; bytes of its own filters, if it has some. */
 struct store_stats {
     uint64_t asked;
     uint64_t blocks_read;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Read histories: which articles a user has read. Each user has a small set (unseen_small.h), which is the value of
- * the user in an LMDB database.
+ * Read histories: which articles a user has read. Each user has a small set (unseen_small.h), which
+ * is the value of the user in an LMDB database.
  *
  *     histories FOLDER read    < USER TAB ARTICLE lines: remembers them
  *     histories FOLDER unread  < USER TAB ARTICLE lines: prints those that the user has not read
  *     histories FOLDER forget  < USER lines: forgets all that these users have read
  *     histories FOLDER sizes
  *
- * A small set has room for some 21,800 articles. Then it becomes the user's old set, a new one is begun, and the old
- * one before it is forgotten. So a user, also one who is a program, takes 73 KB at most. */
+ * A small set has room for some 21,800 articles. Then it becomes the user's old set, a new one is
+ * begun, and the old one before it is forgotten. So a user, also one who is a program, takes 73 KB
+ * at most. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +41,8 @@ struct histories {
     MDB_env *env;
     MDB_dbi dbi;
     MDB_txn *txn;
-    struct unseen_set *keys_of; /* makes the keys of users and articles, under the secret of the folder */
+    struct unseen_set
+        *keys_of; /* makes the keys of users and articles, under the secret of the folder */
 };
 
 static bool good(const char *what, int code)
@@ -61,7 +63,8 @@ static bool right(const char *what, enum unseen_status status)
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-/* The secret of the folder. The first program that opens it makes the file, which gets its name when it is whole. */
+/* The secret of the folder. The first program that opens it makes the file, which gets its name
+ * when it is whole. */
 static bool read_secret(const char *folder, uint8_t secret[SEED_LEN])
 {
     char path[4096];
@@ -86,7 +89,8 @@ static bool read_secret(const char *folder, uint8_t secret[SEED_LEN])
     }
     const bool done = file && fread(secret, 1, SEED_LEN, file) == SEED_LEN;
     if (!done) {
-        fprintf(stderr, "histories: %s: cannot read %d bytes: %s\n", path, SEED_LEN, strerror(errno));
+        fprintf(stderr, "histories: %s: cannot read %d bytes: %s\n", path, SEED_LEN,
+                strerror(errno));
     }
     if (file) {
         fclose(file);
@@ -104,11 +108,14 @@ static bool open_folder(struct histories *h, const char *folder)
     if (!read_secret(folder, secret)) {
         return false;
     }
-    const struct unseen_set_options options = {.size = sizeof(options), .seed = secret, .seed_len = SEED_LEN};
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .seed = secret, .seed_len = SEED_LEN};
     MDB_txn *txn = NULL;
-    if (!right("keys", unseen_set_create(&h->keys_of, &options, NULL)) || !good("create", mdb_env_create(&h->env)) ||
+    if (!right("keys", unseen_set_create(&h->keys_of, &options, NULL)) ||
+        !good("create", mdb_env_create(&h->env)) ||
         !good("size", mdb_env_set_mapsize(h->env, (size_t)1 << 36)) ||
-        !good(folder, mdb_env_open(h->env, folder, 0, 0666)) || !good("begin", mdb_txn_begin(h->env, NULL, 0, &txn))) {
+        !good(folder, mdb_env_open(h->env, folder, 0, 0666)) ||
+        !good("begin", mdb_txn_begin(h->env, NULL, 0, &txn))) {
         return false;
     }
     if (!good("open", mdb_dbi_open(txn, NULL, 0, &h->dbi))) {
@@ -125,7 +132,8 @@ static struct name name_of(const struct histories *h, const char *user, size_t l
     return (struct name){.user = unseen_set_identity_key(h->keys_of, user, len)};
 }
 
-/* A copy of a set in the database, which the caller frees; NULL if there is none. False: trouble. */
+/* A copy of a set in the database, which the caller frees; NULL if there is none. False:
+ * trouble. */
 static bool load(struct histories *h, struct name name, void **set)
 {
     MDB_val key = {.mv_size = sizeof(name), .mv_data = &name};
@@ -133,7 +141,8 @@ static bool load(struct histories *h, struct name name, void **set)
     *set = NULL;
     const int code = mdb_get(h->txn, h->dbi, &key, &value);
     return code == MDB_NOTFOUND ||
-           (good("get", code) && right("load", unseen_small_load(set, value.mv_data, value.mv_size, NULL)));
+           (good("get", code) &&
+            right("load", unseen_small_load(set, value.mv_data, value.mv_size, NULL)));
 }
 
 static bool save(struct histories *h, struct name name, const void *set)
@@ -179,7 +188,8 @@ static bool add(struct histories *h, struct name name, struct unseen_key article
 {
     void *set;
     uint8_t verdict;
-    if (!load(h, name, &set) || (!set && !right("create", unseen_small_create(&set, RATE / 2, NULL)))) {
+    if (!load(h, name, &set) ||
+        (!set && !right("create", unseen_small_create(&set, RATE / 2, NULL)))) {
         return false;
     }
     enum unseen_status status = unseen_small_add(&set, &article, 1, &verdict, NULL, NULL);
@@ -229,7 +239,8 @@ static bool run_read(struct histories *h, struct line *line)
 static bool run_unread(struct histories *h, struct line *line)
 {
     bool found;
-    return has(h, line->name, line->article, &found) && (found || fwrite(line->text, 1, line->len, stdout) == line->len);
+    return has(h, line->name, line->article, &found) &&
+           (found || fwrite(line->text, 1, line->len, stdout) == line->len);
 }
 
 static bool run_forget(struct histories *h, struct line *line)
@@ -259,7 +270,8 @@ static bool run_lines(struct histories *h, const struct command *command)
         line.len = (size_t)len;
         line_read(h, &line);
         if (line.has_article != command->needs_article) {
-            fprintf(stderr, "histories: line %zu: not USER%s\n", i, command->needs_article ? " TAB ARTICLE" : " alone");
+            fprintf(stderr, "histories: line %zu: not USER%s\n", i,
+                    command->needs_article ? " TAB ARTICLE" : " alone");
             done = false;
         }
         done = done && command->run(h, &line);
@@ -296,8 +308,10 @@ static bool run_sizes(struct histories *h)
     }
     const bool done = code == MDB_NOTFOUND && good("stat", mdb_stat(h->txn, h->dbi, &stat));
     if (done) {
-        printf("%llu sets, %llu bytes, in the database %llu\n", (unsigned long long)nsets, (unsigned long long)nbytes,
-               (unsigned long long)stat.ms_psize * (stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages));
+        printf("%llu sets, %llu bytes, in the database %llu\n", (unsigned long long)nsets,
+               (unsigned long long)nbytes,
+               (unsigned long long)stat.ms_psize *
+                   (stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages));
     }
     mdb_cursor_close(cursor);
     mdb_txn_abort(h->txn);
@@ -315,7 +329,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: histories FOLDER read|unread|forget|sizes\n");
         return 2;
     }
-    const bool done = open_folder(&h, argv[1]) && (command ? run_lines(&h, command) : run_sizes(&h));
+    const bool done =
+        open_folder(&h, argv[1]) && (command ? run_lines(&h, command) : run_sizes(&h));
     if (h.env) {
         mdb_env_close(h.env);
     }

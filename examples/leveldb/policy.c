@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * LevelDB calls create_filter with the keys of some blocks, a few dozen, when it writes a file, and key_may_match
- * with the bytes that create_filter gave. A filter that cannot be made (no memory) is empty, and lets every key
- * pass: an empty filter is not a frozen set. */
+ * LevelDB calls create_filter with the keys of some blocks, a few dozen, when it writes a file, and
+ * key_may_match with the bytes that create_filter gave. A filter that cannot be made (no memory) is
+ * empty, and lets every key pass: an empty filter is not a frozen set. */
 #define _POSIX_C_SOURCE 200809L
 #include "policy.h"
 
@@ -28,7 +28,8 @@ struct policy {
 
 /* ---- The three functions --------------------------------------------------------------------- */
 
-static struct unseen_key *make_keys(const struct policy *p, const char *const *data, const size_t *lens, size_t n)
+static struct unseen_key *make_keys(const struct policy *p, const char *const *data,
+                                    const size_t *lens, size_t n)
 {
     struct unseen_bytes *items = malloc((n + 1) * sizeof(*items));
     struct unseen_key *keys = malloc((n + 1) * sizeof(*keys));
@@ -45,7 +46,8 @@ static struct unseen_key *make_keys(const struct policy *p, const char *const *d
     return keys;
 }
 
-static char *create_filter(void *state, const char *const *data, const size_t *lens, int nkeys, size_t *len_out)
+static char *create_filter(void *state, const char *const *data, const size_t *lens, int nkeys,
+                           size_t *len_out)
 {
     const struct policy *p = state;
     const size_t n = (size_t)nkeys;
@@ -53,14 +55,16 @@ static char *create_filter(void *state, const char *const *data, const size_t *l
     struct unseen_key *keys = make_keys(p, data, lens, n);
     char *filter = malloc(cap + 1); /* LevelDB frees it */
     *len_out = 0;
-    if (keys && filter && unseen_frozen_build(keys, n, p->rate, filter, cap, len_out) != UNSEEN_OK) {
+    if (keys && filter &&
+        unseen_frozen_build(keys, n, p->rate, filter, cap, len_out) != UNSEEN_OK) {
         *len_out = 0;
     }
     free(keys);
     return filter;
 }
 
-static uint8_t key_may_match(void *state, const char *data, size_t len, const char *filter, size_t filter_len)
+static uint8_t key_may_match(void *state, const char *data, size_t len, const char *filter,
+                             size_t filter_len)
 {
     const struct policy *p = state;
     return unseen_frozen_contains(filter, filter_len, unseen_set_identity_key(p->keys, data, len));
@@ -114,7 +118,8 @@ static bool read_seed(const char *path, unsigned char *seed)
 leveldb_filterpolicy_t *policy_create(const char *seed_path, double rate)
 {
     unsigned char seed[SEED_BYTES];
-    const struct unseen_set_options options = {.size = sizeof(options), .seed = seed, .seed_len = sizeof(seed), .key_bits = 64};
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .seed = seed, .seed_len = sizeof(seed), .key_bits = 64};
     struct unseen_error error;
     struct policy *p = calloc(1, sizeof(*p));
     if (!p || !read_seed(seed_path, seed)) {
@@ -128,6 +133,7 @@ leveldb_filterpolicy_t *policy_create(const char *seed_path, double rate)
         return NULL;
     }
     p->rate = rate;
-    snprintf(p->name, sizeof(p->name), "unseen.frozen.2.%016" PRIx64, unseen_set_identity_key(p->keys, "policy", 6).hi);
+    snprintf(p->name, sizeof(p->name), "unseen.frozen.2.%016" PRIx64,
+             unseen_set_identity_key(p->keys, "policy", 6).hi);
     return leveldb_filterpolicy_create(p, destroy, create_filter, key_may_match, name);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * LevelDB with a filter policy, for ../guard/main.c. It needs no guard: LevelDB itself keeps the filters beside the
- * keys. `--filter unseen:RATE` is that of policy.c, `--filter bloom:BITS` LevelDB's own, `--filter empty` one that
- * lets everything pass, to compare with. */
+ * LevelDB with a filter policy, for ../guard/main.c. It needs no guard: LevelDB itself keeps the
+ * filters beside the keys. `--filter unseen:RATE` is that of policy.c, `--filter bloom:BITS`
+ * LevelDB's own, `--filter empty` one that lets everything pass, to compare with. */
 #define _POSIX_C_SOURCE 200809L
 #include "../guard/store.h"
 
@@ -15,7 +15,8 @@
 #include "policy.h"
 
 enum {
-    CACHE_BYTES = 1 << 30, /* so that a block is read once, and the bytes in the cache count blocks */
+    CACHE_BYTES =
+        1 << 30, /* so that a block is read once, and the bytes in the cache count blocks */
     BLOCK_BYTES = 4096
 };
 
@@ -40,7 +41,8 @@ static bool good(const char *what, char *error)
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-static char *empty_filter(void *state, const char *const *data, const size_t *lens, int n, size_t *len_out)
+static char *empty_filter(void *state, const char *const *data, const size_t *lens, int n,
+                          size_t *len_out)
 {
     (void)state;
     (void)data;
@@ -148,7 +150,8 @@ void store_close(struct store *s)
 
 /* ---- Writing and reading --------------------------------------------------------------------- */
 
-bool store_put(struct store *s, const struct unseen_bytes *keys, const struct unseen_bytes *values, size_t n)
+bool store_put(struct store *s, const struct unseen_bytes *keys, const struct unseen_bytes *values,
+               size_t n)
 {
     leveldb_writebatch_t *batch = leveldb_writebatch_create();
     char *error = NULL;
@@ -182,7 +185,8 @@ bool store_get(struct store *s, struct unseen_bytes key, bool *found_out,
     return good("get", error);
 }
 
-bool store_keys(struct store *s, bool (*each)(void *context, const void *key, size_t len), void *context)
+bool store_keys(struct store *s, bool (*each)(void *context, const void *key, size_t len),
+                void *context)
 {
     leveldb_iterator_t *it = leveldb_create_iterator(s->db, s->reading);
     char *error = NULL;
@@ -208,9 +212,10 @@ bool store_rebuild(struct store *s)
 bool store_stats(struct store *s, struct store_stats *stats_out)
 {
     char *text = leveldb_property_value(s->db, "leveldb.approximate-memory-usage");
-    *stats_out = (struct store_stats){.asked = s->asked,
-                                      .blocks_read = text ? strtoull(text, NULL, 10) / BLOCK_BYTES : 0,
-                                      .blocks_are = "blocks read into the cache"};
+    *stats_out =
+        (struct store_stats){.asked = s->asked,
+                             .blocks_read = text ? strtoull(text, NULL, 10) / BLOCK_BYTES : 0,
+                             .blocks_are = "blocks read into the cache"};
     leveldb_free(text);
     return true;
 }

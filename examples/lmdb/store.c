@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * LMDB behind a guard. LMDB has no filter of its own: a question for an absent key walks down the tree, and reads
- * the pages on its way. */
+ * LMDB behind a guard. LMDB has no filter of its own: a question for an absent key walks down the
+ * tree, and reads the pages on its way. */
 #define _POSIX_C_SOURCE 200809L
 #include "../guard/store.h"
 
@@ -40,8 +40,10 @@ static MDB_val val_of(struct unseen_bytes bytes)
 static bool open_env(struct store *s, const char *folder, bool fast)
 {
     MDB_txn *txn = NULL;
-    if (!good("create", mdb_env_create(&s->env)) || !good("size", mdb_env_set_mapsize(s->env, (size_t)1 << 36)) ||
-        !good("open", mdb_env_open(s->env, folder, MDB_NORDAHEAD | (fast ? MDB_NOSYNC : 0), 0666)) ||
+    if (!good("create", mdb_env_create(&s->env)) ||
+        !good("size", mdb_env_set_mapsize(s->env, (size_t)1 << 36)) ||
+        !good("open",
+              mdb_env_open(s->env, folder, MDB_NORDAHEAD | (fast ? MDB_NOSYNC : 0), 0666)) ||
         !good("begin", mdb_txn_begin(s->env, NULL, 0, &txn))) {
         return false;
     }
@@ -99,7 +101,8 @@ void store_close(struct store *s)
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static bool put_all(struct store *s, const struct unseen_bytes *keys, const struct unseen_bytes *values, size_t n)
+static bool put_all(struct store *s, const struct unseen_bytes *keys,
+                    const struct unseen_bytes *values, size_t n)
 {
     MDB_txn *txn = NULL;
     if (!good("begin", mdb_txn_begin(s->env, NULL, 0, &txn))) {
@@ -117,7 +120,8 @@ static bool put_all(struct store *s, const struct unseen_bytes *keys, const stru
 }
 
 /* The guard has the keys, durably, before the store does. */
-bool store_put(struct store *s, const struct unseen_bytes *keys, const struct unseen_bytes *values, size_t n)
+bool store_put(struct store *s, const struct unseen_bytes *keys, const struct unseen_bytes *values,
+               size_t n)
 {
     if (!s->guard) {
         return put_all(s, keys, values, n);
@@ -156,7 +160,8 @@ bool store_get(struct store *s, struct unseen_bytes bytes, bool *found_out,
         return true;
     }
     s->asked++;
-    if (!good("read", s->read ? mdb_txn_renew(s->read) : mdb_txn_begin(s->env, NULL, MDB_RDONLY, &s->read))) {
+    if (!good("read", s->read ? mdb_txn_renew(s->read)
+                              : mdb_txn_begin(s->env, NULL, MDB_RDONLY, &s->read))) {
         return false;
     }
     const int code = mdb_get(s->read, s->dbi, &key, &value);
@@ -168,8 +173,8 @@ bool store_get(struct store *s, struct unseen_bytes bytes, bool *found_out,
     return code == MDB_NOTFOUND || good("get", code);
 }
 
-static bool scan(const struct store *s, MDB_txn *txn, bool (*each)(void *context, const void *key, size_t len),
-                 void *context)
+static bool scan(const struct store *s, MDB_txn *txn,
+                 bool (*each)(void *context, const void *key, size_t len), void *context)
 {
     MDB_cursor *cursor = NULL;
     MDB_val key;
@@ -186,7 +191,8 @@ static bool scan(const struct store *s, MDB_txn *txn, bool (*each)(void *context
     return going && (code == MDB_NOTFOUND || good("scan", code));
 }
 
-bool store_keys(struct store *s, bool (*each)(void *context, const void *key, size_t len), void *context)
+bool store_keys(struct store *s, bool (*each)(void *context, const void *key, size_t len),
+                void *context)
 {
     MDB_txn *txn = NULL;
     if (!good("read", mdb_txn_begin(s->env, NULL, MDB_RDONLY, &txn))) {
@@ -205,7 +211,8 @@ static bool begin_scan(void *context)
     return good("read", mdb_txn_begin(s->env, NULL, MDB_RDONLY, &s->scan));
 }
 
-static bool each_key(void *context, bool (*take)(void *build, const void *key, size_t len), void *build)
+static bool each_key(void *context, bool (*take)(void *build, const void *key, size_t len),
+                     void *build)
 {
     struct store *s = context;
     const bool done = scan(s, s->scan, take, build);
@@ -231,8 +238,9 @@ bool store_stats(struct store *s, struct store_stats *stats_out)
     if (getrusage(RUSAGE_SELF, &usage) != 0) {
         return false;
     }
-    *stats_out = (struct store_stats){
-        .asked = s->asked, .blocks_read = (uint64_t)usage.ru_majflt, .blocks_are = "page faults that read the disk"};
+    *stats_out = (struct store_stats){.asked = s->asked,
+                                      .blocks_read = (uint64_t)usage.ru_majflt,
+                                      .blocks_are = "page faults that read the disk"};
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * RocksDB behind a guard. RocksDB has filters of its own, one in each of its files, but takes none of one's own
- * since version 7. The guard is one filter for all files. */
+ * RocksDB behind a guard. RocksDB has filters of its own, one in each of its files, but takes none
+ * of one's own since version 7. The guard is one filter for all files. */
 #define _POSIX_C_SOURCE 200809L
 #include "../guard/store.h"
 
@@ -46,7 +46,8 @@ static bool set_filter(rocksdb_block_based_table_options_t *table, const char *t
         return false;
     }
     rocksdb_block_based_options_set_filter_policy(
-        table, strncmp(text, "ribbon", 6) == 0 ? rocksdb_filterpolicy_create_ribbon(bits) : rocksdb_filterpolicy_create_bloom_full(bits));
+        table, strncmp(text, "ribbon", 6) == 0 ? rocksdb_filterpolicy_create_ribbon(bits)
+                                               : rocksdb_filterpolicy_create_bloom_full(bits));
     return true;
 }
 
@@ -113,7 +114,8 @@ void store_close(struct store *s)
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static bool write_all(struct store *s, const struct unseen_bytes *keys, const struct unseen_bytes *values, size_t n)
+static bool write_all(struct store *s, const struct unseen_bytes *keys,
+                      const struct unseen_bytes *values, size_t n)
 {
     rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
     char *error = NULL;
@@ -126,7 +128,8 @@ static bool write_all(struct store *s, const struct unseen_bytes *keys, const st
 }
 
 /* The guard has the keys, durably, before the store does. */
-bool store_put(struct store *s, const struct unseen_bytes *keys, const struct unseen_bytes *values, size_t n)
+bool store_put(struct store *s, const struct unseen_bytes *keys, const struct unseen_bytes *values,
+               size_t n)
 {
     if (!s->guard) {
         return write_all(s, keys, values, n);
@@ -156,7 +159,8 @@ bool store_get(struct store *s, struct unseen_bytes key, bool *found_out,
         return true;
     }
     s->asked++;
-    rocksdb_pinnableslice_t *value = rocksdb_get_pinned(s->db, s->reading, key.data, key.len, &error);
+    rocksdb_pinnableslice_t *value =
+        rocksdb_get_pinned(s->db, s->reading, key.data, key.len, &error);
     if (!good("get", error)) {
         return false;
     }
@@ -171,7 +175,8 @@ bool store_get(struct store *s, struct unseen_bytes key, bool *found_out,
 }
 
 /* Gives each all keys of an iterator, which is destroyed. An iterator reads a snapshot. */
-static bool scan(rocksdb_iterator_t *it, bool (*each)(void *context, const void *key, size_t len), void *context)
+static bool scan(rocksdb_iterator_t *it, bool (*each)(void *context, const void *key, size_t len),
+                 void *context)
 {
     char *error = NULL;
     bool going = true;
@@ -185,7 +190,8 @@ static bool scan(rocksdb_iterator_t *it, bool (*each)(void *context, const void 
     return good("scan", error) && going;
 }
 
-bool store_keys(struct store *s, bool (*each)(void *context, const void *key, size_t len), void *context)
+bool store_keys(struct store *s, bool (*each)(void *context, const void *key, size_t len),
+                void *context)
 {
     return scan(rocksdb_create_iterator(s->db, s->reading), each, context);
 }
@@ -199,7 +205,8 @@ static bool begin_scan(void *context)
     return s->scan != NULL;
 }
 
-static bool each_key(void *context, bool (*take)(void *build, const void *key, size_t len), void *build)
+static bool each_key(void *context, bool (*take)(void *build, const void *key, size_t len),
+                     void *build)
 {
     struct store *s = context;
     return scan(s->scan, take, build);
@@ -226,10 +233,11 @@ bool store_stats(struct store *s, struct store_stats *stats_out)
 {
     char *tickers = rocksdb_options_statistics_get_string(s->options);
     char *tables = rocksdb_property_value(s->db, "rocksdb.aggregated-table-properties");
-    *stats_out = (struct store_stats){.asked = s->asked,
-                                      .blocks_read = number_after(tickers, "rocksdb.block.cache.data.miss COUNT : "),
-                                      .filter_bytes = number_after(tables, "filter block size="),
-                                      .blocks_are = "data blocks read"};
+    *stats_out = (struct store_stats){
+        .asked = s->asked,
+        .blocks_read = number_after(tickers, "rocksdb.block.cache.data.miss COUNT : "),
+        .filter_bytes = number_after(tables, "filter block size="),
+        .blocks_are = "data blocks read"};
     free(tickers);
     free(tables);
     return true;

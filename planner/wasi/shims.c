@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the library calls and WASI lacks. The planner makes sets only to ask for their size, and adds
- * nothing to them: the hash of their seed is not used, and no page of theirs needs advice. */
+ * What the library calls and WASI lacks. The planner makes sets only to ask for their size, and
+ * adds nothing to them: the hash of their seed is not used, and no page of theirs needs advice. */
 #include <sodium.h>
 #include <string.h>
 #include <sys/mman.h>

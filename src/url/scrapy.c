@@ -542,13 +542,13 @@ int unseen__scrapy_compare(const char *a, const char *a_end, const char *b, cons
     }
 }
 
-#define DIGIT(v) ((char)((v) < 10 ? '0' + (v) : 'A' + (v)-10))
+#define DIGIT(v)      ((char)((v) < 10 ? '0' + (v) : 'A' + (v)-10))
+#define PLUS(c)       ((c) == ' ' ? '+' : (c))
+#define IS_ESCAPED(c) (!SCRAPY_UNRESERVED(c) && (c) != ' ')
 #define TEXT(c)                                                                                    \
     {                                                                                              \
-        (char)(SCRAPY_UNRESERVED(c) ? (c)                                                          \
-               : (c) == ' '         ? '+'                                                          \
-                                    : '%'),                                                                \
-            DIGIT((c) >> 4), DIGIT((c)&15), SCRAPY_UNRESERVED(c) || (c) == ' ' ? 1 : 3             \
+        (char)(IS_ESCAPED(c) ? '%' : PLUS(c)), DIGIT((c) >> 4), DIGIT((c)&15),                     \
+            IS_ESCAPED(c) ? 3 : 1                                                                  \
     }
 
 const char unseen__scrapy_text[256][4] = {ASCII_TABLE(TEXT)};

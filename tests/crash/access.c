@@ -4,13 +4,13 @@
  *
  * Readers during writes: one process adds and commits, writes images and rewrites the store, while
  * others open it, over and over. No open may fail, and each must show everything that was committed
- * before it began, and whole commits only. Then: a second writer, a folder that cannot be written to,
- * a file of a newer version, a file that is something else.
+ * before it began, and whole commits only. Then: a second writer, a folder that cannot be written
+ * to, a file of a newer version, a file that is something else.
  *
  *     crash_access [PLANT]
  *
- * With the plant `early` the writer says that it has committed before it has, which the readers must
- * notice. */
+ * With the plant `early` the writer says that it has committed before it has, which the readers
+ * must notice. */
 #include "crash.h"
 
 #include <errno.h>
@@ -219,7 +219,7 @@ static void second_writer(void)
     crash_require(close(ready[0]) == 0 && close(ready[1]) == 0, "close");
 }
 
-/* ---- A folder that cannot be written to ------------------------------------------------------- */
+/* ---- A folder that cannot be written to ------------------------------------------------------ */
 
 static void as_nobody(void)
 {

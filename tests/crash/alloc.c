@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every allocation of the store fails once, and all from each one on: of making it, opening it (with
- * an image, from the log, with a torn end, with a damaged header), adding, committing, writing an
- * image, merging (into a new store, and into one that exists), compacting itself, rewriting, verifying
- * and repairing. The answer is NOMEM, or the library has done without; nothing leaks; and afterwards the
- * store is what was committed.
+ * Every allocation of the store fails once, and all from each one on: of making it, opening it
+ * (with an image, from the log, with a torn end, with a damaged header), adding, committing,
+ * writing an image, merging (into a new store, and into one that exists), compacting itself,
+ * rewriting, verifying and repairing. The answer is NOMEM, or the library has done without; nothing
+ * leaks; and afterwards the store is what was committed.
  *
  *     crash_alloc [PLANT]
  *
@@ -447,7 +447,7 @@ static void judge_store(const struct situation *s)
     }
 }
 
-/* ---- Stores that are made once ---------------------------------------------------------------- */
+/* ---- Stores that are made once --------------------------------------------------------------- */
 
 static void require_dead(struct unseen_store *store, bool removes)
 {
@@ -463,8 +463,8 @@ static void require_dead(struct unseen_store *store, bool removes)
     crash_require(unseen_store_commit(store, NULL) == UNSEEN_OK, "commit");
 }
 
-/* The pair with many more keys that were added and removed, as a process leaves it that is killed before
- * it compacts the store. */
+/* The pair with many more keys that were added and removed, as a process leaves it that is killed
+ * before it compacts the store. */
 static void make_dead(void)
 {
     const struct unseen_store_options options = options_for(UNSEEN_STORE_WRITE);
@@ -490,7 +490,7 @@ static void make_more(void)
     crash_require(unseen_store_close(store, NULL) == UNSEEN_OK, "close");
 }
 
-/* ---- Cases ------------------------------------------------------------------------------------ */
+/* ---- Cases ----------------------------------------------------------------------------------- */
 
 /* False if there are fewer allocations than that. */
 static bool run_case(const struct situation *s, unsigned long fail_at, bool fail_after,

@@ -50,7 +50,8 @@ const char *crash_folder(void);
 /* The path of a name in the folder; one of 8 buffers in turn. */
 const char *crash_path(const char *name);
 
-/* Removes the files of the folder whose names do not begin with '_': those are the harness's own. */
+/* Removes the files of the folder whose names do not begin with '_': those are the harness's
+ * own. */
 void crash_clear(void);
 
 char *crash_read(const char *path, size_t *len_out); /* NULL if there is no such file */
@@ -58,7 +59,8 @@ void crash_write(const char *path, const void *data, size_t len);
 void crash_append(const char *path, const void *data, size_t len);
 bool crash_exists(const char *path);
 
-/* Copies all files of one folder that do not begin with '_' to another, which is emptied of them. */
+/* Copies all files of one folder that do not begin with '_' to another, which is emptied of
+ * them. */
 void crash_copy_all(const char *from, const char *to);
 
 /* ---- URLs ------------------------------------------------------------------------------------ */
@@ -108,17 +110,19 @@ pid_t crash_start(const struct crash_job *job);
 int crash_wait(pid_t pid);
 int crash_run(const struct crash_job *job);
 
-/* Makes the store s with URLs that crash_url has not, listed in the file _others: so many that a few
- * more make the tool write an image. */
+/* Makes the store s with URLs that crash_url has not, listed in the file _others: so many that a
+ * few more make the tool write an image. */
 void crash_prefill(const char *tool);
 
-/* Makes the stores _store1 and _store2 with n URLs that no other file has, listed in the file _more. */
+/* Makes the stores _store1 and _store2 with n URLs that no other file has, listed in the file
+ * _more. */
 void crash_write_more(const char *tool, unsigned n);
 
-/* A store s that compacts itself, because most of its log is dead. crash_dead_begin makes it with the
- * URLs of the files _dead and _dead_last; then the caller adds others. crash_dead_most removes those of
- * _dead; whoever removes those of _dead_last, too, compacts the store. crash_dead_end removes all of
- * them, and is killed before the new log takes the name, so that the next writer compacts the store. */
+/* A store s that compacts itself, because most of its log is dead. crash_dead_begin makes it with
+ * the URLs of the files _dead and _dead_last; then the caller adds others. crash_dead_most removes
+ * those of _dead; whoever removes those of _dead_last, too, compacts the store. crash_dead_end
+ * removes all of them, and is killed before the new log takes the name, so that the next writer
+ * compacts the store. */
 void crash_dead_begin(const char *tool);
 void crash_dead_most(const char *tool);
 void crash_dead_end(const char *tool, const char *shim);

@@ -70,8 +70,8 @@ void disk_state_free(struct disk_state *state);
 void disk_state_copy(const struct disk_state *from, struct disk_state *to);
 uint64_t disk_state_hash(const struct disk_state *state);
 
-/* Stale blocks may make the output look like a store. The tool does not write to one, and says so: a
- * refusal that loses nothing. */
+/* Stale blocks may make the output look like a store. The tool does not write to one, and says so:
+ * a refusal that loses nothing. */
 bool disk_state_is_confusing(const struct disk_state *state);
 
 /* From and to the scratch folder (crash.h). */

@@ -4,8 +4,8 @@
  * interrupted, reads or writes a half only, or is the last one of the process. And the power is cut
  * at every call that changes the disk, in every way that the model of the disk knows.
  *
- * Whatever has happened, the list opens, verify finds nothing, it has all of the commit or nothing of
- * it, and the same command makes it have all. A run that ended with success has made it durable.
+ * Whatever has happened, the list opens, verify finds nothing, it has all of the commit or nothing
+ * of it, and the same command makes it have all. A run that ended with success has made it durable.
  *
  *     crash_edits TOOL SHIM [PLANT]
  *

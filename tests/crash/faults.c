@@ -289,8 +289,8 @@ static void judge_next(const struct fault_case *c)
     }
 }
 
-/* Runs the tool with the fault, and fills in what was hit. The exit status; -1 if the run has fewer calls
- * than that. */
+/* Runs the tool with the fault, and fills in what was hit. The exit status; -1 if the run has fewer
+ * calls than that. */
 static int strike(struct fault_case *c, const struct disk_state *base)
 {
     char fault[64];

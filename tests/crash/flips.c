@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Damage of every kind to the two files of a store: each bit turned over, each length cut to, blocks
- * of 512 and of 4,096 bytes exchanged. Three stores: a log alone, one with an image of all of it,
- * and one with an image of its first records.
+ * Damage of every kind to the two files of a store: each bit turned over, each length cut to,
+ * blocks of 512 and of 4,096 bytes exchanged. Three stores: a log alone, one with an image of all
+ * of it, and one with an image of its first records.
  *
  * A damaged store must be refused with a message that names the file, or answer rightly for every
  * key. `verify` must find the damage. After `repair` the store is open to work again and has every
- * key of an intact record. One thing is allowed beside that: damage in the last record, or a shorter
- * file, is the same as a torn commit (docs/format.md, "The end"). Then exactly the records from there
- * on must be gone, and that is counted apart.
+ * key of an intact record. One thing is allowed beside that: damage in the last record, or a
+ * shorter file, is the same as a torn commit (docs/format.md, "The end"). Then exactly the records
+ * from there on must be gone, and that is counted apart.
  *
  *     crash_flips [PLANT]
  *

@@ -111,8 +111,8 @@ static double moment(double time)
     return time * most * (double)(1 + crash_random(&kills.random) % 1000) / 1000;
 }
 
-/* Each kill makes the next run of a trial a little longer: a trial has an end even if the machine has
- * become slower since the time of a run was measured. */
+/* Each kill makes the next run of a trial a little longer: a trial has an end even if the machine
+ * has become slower since the time of a run was measured. */
 static const double LONGER = 1.1;
 
 /* Waits until a child has ended, but no longer than until a moment. */

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * Leases and power cuts. A server answers requests about leases through two pipes, with the shim
- * recording what it does to the disk; some servers die in place of a sync, and the next one goes on.
- * Then the power is cut at every call, in every way that the model of the disk knows, and a server
- * is started on what is left. The power is cut in some of these second runs, too.
+ * recording what it does to the disk; some servers die in place of a sync, and the next one goes
+ * on. Then the power is cut at every call, in every way that the model of the disk knows, and a
+ * server is started on what is left. The power is cut in some of these second runs, too.
  *
- * A URL whose lease was answered is in the store or is handed out again; if it was done and an F was
- * answered behind that, it is in the store and not handed out. No URL is handed out twice, or without
- * having been asked for.
+ * A URL whose lease was answered is in the store or is handed out again; if it was done and an F
+ * was answered behind that, it is in the store and not handed out. No URL is handed out twice, or
+ * without having been asked for.
  *
  *     crash_leases TOOL SHIM [PLANT]
  *
- * With the name of a plant (shim.c) the recorded servers have that fault, and it must be noticed. */
+ * With the name of a plant (shim.c) the recorded servers have that fault, and it must be
+ * noticed. */
 #include "crash.h"
 
 #include <fcntl.h>
@@ -453,8 +454,8 @@ static void cut_second(const struct disk_state *state, unsigned now)
     all.nmarks = nmarks;
 }
 
-/* Whether calls up to op are to be cut after: all, or from the second opening of the new file, the first
- * having made the file, to a few calls behind its rename. */
+/* Whether calls up to op are to be cut after: all, or from the second opening of the new file, the
+ * first having made the file, to a few calls behind its rename. */
 static bool is_wanted(bool is_swap, const struct trace_op *op, struct window *w)
 {
     static const char name[] = "s.leases.new";

@@ -16,9 +16,9 @@
  * The library's calls come here first (ld --wrap). Plants, each of which must be noticed: `ahead`
  * (the note speaks of keys that are not added yet), `lost-write` (a write of keys reports success
  * and does nothing). And each sync by itself, which then does nothing: `no-keys-sync`,
- * `no-state-sync`, `no-list-sync` of a file; `no-list-name-sync` of the folder behind the rename of the
- * list; `no-dir-sync` of the folder at all. That of the folder behind the rename of the state shows
- * nowhere: a state that is older than the last one is as good, with more to do. */
+ * `no-state-sync`, `no-list-sync` of a file; `no-list-name-sync` of the folder behind the rename of
+ * the list; `no-dir-sync` of the folder at all. That of the folder behind the rename of the state
+ * shows nowhere: a state that is older than the last one is as good, with more to do. */
 #include "crash.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ enum {
     SHOWN = 10
 };
 
-/* ---- The disk, as the library's calls come by ------------------------------------------------- */
+/* ---- The disk, as the library's calls come by ------------------------------------------------ */
 
 enum action {
     NOTHING,
@@ -260,7 +260,8 @@ static void lose(size_t file)
     settle(false, file);
 }
 
-/* Counts a call, and ends the process there if that is wanted. Otherwise what is to become of it. */
+/* Counts a call, and ends the process there if that is wanted. Otherwise what is to become of
+ * it. */
 static enum action next_call(void)
 {
     if (++seen->ncalls != disk.at) {
@@ -282,7 +283,7 @@ static bool fails(enum action action)
     return action == FAIL_EIO || action == FAIL_ENOSPC || action == INTERRUPT;
 }
 
-/* ---- The calls -------------------------------------------------------------------------------- */
+/* ---- The calls ------------------------------------------------------------------------------- */
 
 static void track(int fd, const char *path)
 {
@@ -443,7 +444,7 @@ int __wrap_unlinkat(int folder, const char *name, int flags)
     return __real_unlinkat(folder, name, flags);
 }
 
-/* ---- A run ------------------------------------------------------------------------------------ */
+/* ---- A run ----------------------------------------------------------------------------------- */
 
 /* Few of the parts have keys, so that there are few calls, or all have. */
 static uint64_t key(uint64_t number, bool everywhere)
@@ -565,7 +566,7 @@ static enum outcome wait_for(pid_t pid)
     return WEXITSTATUS(status) == 0 ? DONE : ERROR;
 }
 
-/* ---- What must hold --------------------------------------------------------------------------- */
+/* ---- What must hold -------------------------------------------------------------------------- */
 
 static struct {
     const char *plant;
@@ -615,7 +616,7 @@ static void make_right_list(const struct job *job)
     crash_clear();
 }
 
-/* ---- Kills at random times -------------------------------------------------------------------- */
+/* ---- Kills at random times ------------------------------------------------------------------- */
 
 static double now(void)
 {
@@ -654,7 +655,7 @@ static void test_kills(uint64_t *random)
     }
 }
 
-/* ---- At each call ----------------------------------------------------------------------------- */
+/* ---- At each call ---------------------------------------------------------------------------- */
 
 /* Runs until the list is there; at its first call number `again` the power fails once more. */
 static void recover(const struct job *job, enum action action, unsigned long at,

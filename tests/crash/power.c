@@ -287,8 +287,8 @@ static const char *look_closer(const struct workload *w)
     return before == after ? NULL : "the run after the recovery repeats URLs";
 }
 
-/* Counts what a cut has left. A last line without its end, which stale blocks may have put there, gets
- * one when the tool goes on behind it. */
+/* Counts what a cut has left. A last line without its end, which stale blocks may have put there,
+ * gets one when the tool goes on behind it. */
 static void tally_before(void)
 {
     size_t len = 0;

@@ -5,17 +5,18 @@
  * knows nothing of it. trace.h has the interface.
  *
  * Kinds of a fault: EIO, ENOSPC and EINTR (the call fails with it), SHORT (half of the bytes are
- * read or written), KILL (the call is done, of a write one half, and then the process dies), DIE (the
- * process dies in place of the call). A sync that fails with EIO also loses what was not synced: a
- * kernel drops the pages it could not write, and a second sync of them succeeds. LOST (of a sync) is
- * EIO from a kernel that keeps these pages to be read, as most do, and never writes them.
+ * read or written), KILL (the call is done, of a write one half, and then the process dies), DIE
+ * (the process dies in place of the call). A sync that fails with EIO also loses what was not
+ * synced: a kernel drops the pages it could not write, and a second sync of them succeeds. LOST (of
+ * a sync) is EIO from a kernel that keeps these pages to be read, as most do, and never writes
+ * them.
  *
- * Plants: no-output-sync, no-log-sync, no-leases-sync, no-new-leases-sync (of the file that is to be the
- * leases), no-dir-sync (such a sync does nothing), no-rename (a new log does
- * not take its name), no-output-cut (the output file is not cut, but written on at its end),
- * persist-first (what is written to the output arrives there after the next sync of the log only),
- * swallow-errors (a write or sync that is made to fail reports success), swallow-full (a write that finds
- * no space reports success).
+ * Plants: no-output-sync, no-log-sync, no-leases-sync, no-new-leases-sync (of the file that is to
+ * be the leases), no-dir-sync (such a sync does nothing), no-rename (a new log does not take its
+ * name), no-output-cut (the output file is not cut, but written on at its end), persist-first (what
+ * is written to the output arrives there after the next sync of the log only), swallow-errors (a
+ * write or sync that is made to fail reports success), swallow-full (a write that finds no space
+ * reports success).
  */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
@@ -421,7 +422,7 @@ static void lose_unsynced(int fd, const struct tracked *t)
     (void)real.close(again);
 }
 
-/* ---- Output that is late (persist-first) ------------------------------------------------------ */
+/* ---- Output that is late (persist-first) ----------------------------------------------------- */
 
 static void arrive(void)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * Each sync by itself. A scenario is some runs of the tool, recorded with the shim; a run may be
- * killed, or a sync of it fail. Then the power is cut after each call, in every way that the model of
- * the disk knows (disk.h), and what is left must keep the promise.
+ * killed, or a sync of it fail. Then the power is cut after each call, in every way that the model
+ * of the disk knows (disk.h), and what is left must keep the promise.
  *
  * Then each sync of the recording is left out, one at a time: the same calls, as if that sync had
  * done nothing. Now one of the states after it must break the promise, or the harness is blind for
  * that sync, and the sync could be missing from the code without any test noticing. A sync that
- * comes late does as much harm as the one that is left out, up to the call at which it comes; so the
- * harness also says how many calls may be made before the harm is done. Syncs that no state shows are
- * listed below with the reason; one of these that is noticed is an error of the list. They are looked at
- * in the long run only (UNSEEN_CRASH_SCALE above 1), as it takes all states to see nothing.
+ * comes late does as much harm as the one that is left out, up to the call at which it comes; so
+ * the harness also says how many calls may be made before the harm is done. Syncs that no state
+ * shows are listed below with the reason; one of these that is noticed is an error of the list.
+ * They are looked at in the long run only (UNSEEN_CRASH_SCALE above 1), as it takes all states to
+ * see nothing.
  *
  *     crash_syncs TOOL SHIM [PLANT]
  *
@@ -265,7 +266,7 @@ static void record_scenario(const struct scenario *s)
     }
 }
 
-/* ---- What scenarios begin with ---------------------------------------------------------------- */
+/* ---- What scenarios begin with --------------------------------------------------------------- */
 
 static void prefilled(void)
 {
@@ -737,9 +738,9 @@ static void leave_out_each(void)
     }
 }
 
-/* A list takes its place by a rename, and the folder is synced behind it. The model of the disk knows no
- * folder in a folder, as a build has for its work, so only the order of the calls is looked at;
- * crash/list cuts the power in builds by the library. */
+/* A list takes its place by a rename, and the folder is synced behind it. The model of the disk
+ * knows no folder in a folder, as a build has for its work, so only the order of the calls is
+ * looked at; crash/list cuts the power in builds by the library. */
 static void check_build(void)
 {
     static const struct scenario scenario = {.name = "the build of a list"};

@@ -10,8 +10,9 @@
  *     UNSEEN_CRASH_TRACE   a file to append the trace to
  *     UNSEEN_CRASH_SLOW    microseconds by which each sync is made longer, so that calls of other
  *                          threads fall into it
- *     UNSEEN_CRASH_FAULT   "N:KIND": what happens to call number N; kinds in shim.c. "CALL NAME N:KIND":
- *                          to the N-th such call on the file NAME, or on any file if that is "*"
+ *     UNSEEN_CRASH_FAULT   "N:KIND": what happens to call number N; kinds in shim.c.
+ *                          "CALL NAME N:KIND": to the N-th such call on the file NAME, or on any
+ *                          file if that is "*"
  *     UNSEEN_CRASH_REPORT  a file that gets a line when that call is reached
  *     UNSEEN_CRASH_PLANT   a fault for the whole run that a harness has to notice; in shim.c
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The blocked Bloom filter: bit for bit an array of flags, its rate the exact formula's with one line
- * and with two, the bits it promises to need, union and intersection, and all that holds for the
- * family. */
+ * The blocked Bloom filter: bit for bit an array of flags, its rate the exact formula's with one
+ * line and with two, the bits it promises to need, union and intersection, and all that holds for
+ * the family. */
 #include "filter_check.h"
 
 #include "filter/block.h"

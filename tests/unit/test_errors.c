@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an error says: its status, the setting it is about, and a sentence that names what is wrong. */
+ * What an error says: its status, the setting it is about, and a sentence that names what is
+ * wrong. */
 #include "folder_check.h"
 
 #include <math.h>

@@ -316,8 +316,8 @@ static void test_growth(void)
     CHECK_EQ(counter.nlive, 0);
 }
 
-/* Keys come and go while groups are nearly full: lines that removed keys have left are found again, so
- * nothing grows. */
+/* Keys come and go while groups are nearly full: lines that removed keys have left are found again,
+ * so nothing grows. */
 static void test_churn(void)
 {
     enum {

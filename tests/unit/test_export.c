@@ -540,7 +540,8 @@ static void check_full_pages(double fpr)
         }
     }
     test_repair(chunk, len);
-    /* The map of full lines, behind the pages, must name them all, or a tag would be moved there. */
+    /* The map of full lines, behind the pages, must name them all, or a tag would be moved
+     * there. */
     CHECK(import_changed(&image, 1, chunk, len) == UNSEEN_ERR_CORRUPT);
     memset(chunk + 24 + 16 + (size_t)8 * COMPACT_PAGE, 0xff, (size_t)8 * 8);
     test_repair(chunk, len);
@@ -695,7 +696,8 @@ static void check_header(void)
     CHECK_EQ(counting.nlive, 0);
 }
 
-/* The header of an empty set that says it has one key, this piece with a list of keys, and the rest. */
+/* The header of an empty set that says it has one key, this piece with a list of keys, and the
+ * rest. */
 static enum unseen_status import_list(const struct test_image *empty, const uint8_t *payload,
                                       size_t payload_len, struct unseen_set **set_out)
 {

@@ -96,8 +96,8 @@ static size_t test_vectors(void)
     return ncases;
 }
 
-/* Every expression is part of the canonical form, as the slow path makes it, and there are at most 30, none of them twice; the
- * buffer ends at a guard page. */
+/* Every expression is part of the canonical form, as the slow path makes it, and there are at most
+ * 30, none of them twice; the buffer ends at a guard page. */
 static void test_any(const struct data_lines *lines)
 {
     static char work[SCHEME_TEXT_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pieces that are read when they are first needed: the set answers as one that was read at once, reads
- * only what it needs, and refuses what is damaged or forged.
+ * Pieces that are read when they are first needed: the set answers as one that was read at once,
+ * reads only what it needs, and refuses what is damaged or forged.
  *
  * Label: threads */
 #include "pieces_check.h"
@@ -182,8 +182,9 @@ static void test_crowded(void)
     test_pieces_free(&p);
 }
 
-/* Keys with 11 bits in common: groups so deep that several are in one region, which are read together. A
- * damaged one is refused with its neighbours, which are not counted twice when it is intact again. */
+/* Keys with 11 bits in common: groups so deep that several are in one region, which are read
+ * together. A damaged one is refused with its neighbours, which are not counted twice when it is
+ * intact again. */
 static void test_deep(void)
 {
     struct test_pieces p;
@@ -266,7 +267,8 @@ static void test_threads(void)
 
 /* ---- damage ---- */
 
-/* Asks for all keys one by one: each is seen, or its piece is refused. Returns how many were refused. */
+/* Asks for all keys one by one: each is seen, or its piece is refused. Returns how many were
+ * refused. */
 static unsigned long count_refused(struct unseen_set *set)
 {
     unsigned long nrefused = 0;
@@ -332,8 +334,8 @@ static void test_damage(void)
     test_pieces_free(&p);
 }
 
-/* What the set does with a forged piece under a right checksum, or with a forged table: it is refused
- * when it is opened, or its piece when it is read. */
+/* What the set does with a forged piece under a right checksum, or with a forged table: it is
+ * refused when it is opened, or its piece when it is read. */
 static bool is_refused(struct test_pieces *p)
 {
     const struct unseen_set_options options = options_for(0);

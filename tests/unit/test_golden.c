@@ -416,8 +416,8 @@ static void ask_all(const struct golden *g,
     }
 }
 
-/* A line of answers.txt: how many of the members and of the others are seen, which others (the first
- * ten), and a checksum (FNV-1a) of all answers. */
+/* A line of answers.txt: how many of the members and of the others are seen, which others (the
+ * first ten), and a checksum (FNV-1a) of all answers. */
 static size_t put_answers(const char *name, char *line, size_t cap)
 {
     unsigned nseen[2] = {0, 0};

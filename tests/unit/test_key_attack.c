@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Keys against whoever chooses the inputs: pairs of inputs built to collide, under secrets that the
- * builder does not know, and the bits of keys of structured inputs. Two faults are planted: XXH3-128
- * with a random seed, which the pairs find, and NH without SipHash, which the statistics find.
+ * builder does not know, and the bits of keys of structured inputs. Two faults are planted:
+ * XXH3-128 with a random seed, which the pairs find, and NH without SipHash, which the statistics
+ * find.
  *
  * UNSEEN_TEST_SCALE=1400 tries 10^9 pairs. */
 #include "test.h"
@@ -83,8 +84,8 @@ static void fill(struct pair *p, size_t len, uint64_t *random, bool ascii)
     p->b_len = len;
 }
 
-/* XXH3 above 240 bytes: two words of one lane (8 bytes at 64 n + 8 j) whose halves differ by what the
- * sub-keys of many seeds differ by; the other halves are moved in opposite directions. */
+/* XXH3 above 240 bytes: two words of one lane (8 bytes at 64 n + 8 j) whose halves differ by what
+ * the sub-keys of many seeds differ by; the other halves are moved in opposite directions. */
 static void make_cells(struct pair *p, uint64_t *random, size_t len, size_t n1, size_t n2, size_t j,
                        unsigned fixed, uint32_t difference)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Frozen layers: the hashes of MurmurHash64A against those of libstdc++ (the same algorithm), bits
- * against a model, appends of any length, chains, chunks and damage to them, and a failing allocator
- * at every step. tests/cli/import_layers.sh has the filters that the real programs made. */
+ * against a model, appends of any length, chains, chunks and damage to them, and a failing
+ * allocator at every step. tests/cli/import_layers.sh has the filters that the real programs
+ * made. */
 
 #include "folder_check.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The filter "layered", from empty and with a capacity, and small sets that grow into sets. Keys that
- * were added stay, the rate stays below the promise while the set grows past its first part, and
- * exports come back byte for byte. */
+ * The filter "layered", from empty and with a capacity, and small sets that grow into sets. Keys
+ * that were added stay, the rate stays below the promise while the set grows past its first part,
+ * and exports come back byte for byte. */
 #include "filter_check.h"
 
 #include <math.h>
@@ -169,8 +169,8 @@ static void check_errors(void)
     }
 }
 
-/* The block filter of a sized set leaves its share of the rate to the compact set behind it: it is as
- * large as one for the rest of the rate. */
+/* The block filter of a sized set leaves its share of the rate to the compact set behind it: it is
+ * as large as one for the rest of the rate. */
 static void check_sized_rate(double fpr)
 {
     const struct unseen_set_options options = filter_options("layered", fpr, 50000, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Leases beside a plain array of what became of each URL: random requests, time that passes, and
- * restarts after which the file of leases is all that is left, with a torn end, and in the middle of a
- * copy to a new file. Every URL that was leased and is not done must be handed out again.
+ * restarts after which the file of leases is all that is left, with a torn end, and in the middle
+ * of a copy to a new file. Every URL that was leased and is not done must be handed out again.
  *
  * Label: threads */
 #ifndef _GNU_SOURCE

@@ -532,8 +532,8 @@ static void test_damage(void)
     CHECK(try_file(&error) == UNSEEN_ERR_MISSING);
 }
 
-/* Opening checks what it reads, even if nobody verifies: no byte of the header, of the numbers of pages
- * and of the listed keys can change unnoticed. */
+/* Opening checks what it reads, even if nobody verifies: no byte of the header, of the numbers of
+ * pages and of the listed keys can change unnoticed. */
 static void test_damage_at_open(void)
 {
     static const uint64_t sizes[] = {7, 3557, 5000, 30000};

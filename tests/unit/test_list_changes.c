@@ -2,7 +2,8 @@
  *
  * Changes of lists: what was allowed, added and removed holds over what the list was built of, by
  * comparison with a model; a file cut or damaged at any byte gives whole commits or is refused; no
- * failure of memory, disk or another process leaves half a commit, and readers take up what comes. */
+ * failure of memory, disk or another process leaves half a commit, and readers take up what
+ * comes. */
 #include "folder_check.h"
 
 #include <dirent.h>
@@ -308,7 +309,8 @@ static void make_hasher(struct unseen__hasher *hasher)
     unseen__hasher_init(hasher, &secret, test_cpu);
 }
 
-/* Texts are compared, not keys, where there are texts; and all of the keys, where there are none. */
+/* Texts are compared, not keys, where there are texts; and all of the keys, where there are
+ * none. */
 static void test_exact(void)
 {
     const struct unseen_allocator allocator = unseen__allocator(NULL);
@@ -672,7 +674,8 @@ static void test_memory(void)
     CHECK(nfailed > 15);
 }
 
-/* A commit that does not fit: the list is as it was, and after the limit is gone it can be changed. */
+/* A commit that does not fit: the list is as it was, and after the limit is gone it can be
+ * changed. */
 static void test_no_space(void)
 {
     struct unseen_error error = {.text = ""};
@@ -776,7 +779,8 @@ static void test_taken_back(void)
     free(file.bytes);
 }
 
-/* Writers in other processes, while readers refresh: each sees commits whole, 100 texts at a time. */
+/* Writers in other processes, while readers refresh: each sees commits whole, 100 texts at a
+ * time. */
 static void test_processes(void)
 {
     struct unseen_error error = {.text = ""};
@@ -875,7 +879,8 @@ static void test_replaced(void)
     CHECK(munmap(meeting, sizeof(*meeting)) == 0);
 }
 
-/* Another file is renamed over the list while it is changed: the commit says so, before it or after. */
+/* Another file is renamed over the list while it is changed: the commit says so, before it or
+ * after. */
 static void test_renamed_over(void)
 {
     struct unseen_error error = {.text = ""};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What cannot be opened to be asked cannot be changed either: lists are forged, with checksums that are
- * right, and both ways of opening say the same. */
+ * What cannot be opened to be asked cannot be changed either: lists are forged, with checksums that
+ * are right, and both ways of opening say the same. */
 #include "folder_check.h"
 
 #include <fcntl.h>
@@ -77,7 +77,8 @@ static enum unseen_status open_both(const uint8_t *bytes, size_t len)
     return status;
 }
 
-/* The list with this header, and sections that `change` has changed; sealed: with their checksums. */
+/* The list with this header, and sections that `change` has changed; sealed: with their
+ * checksums. */
 static enum unseen_status forge(struct unseen__list_header header,
                                 void (*change)(uint8_t *bytes, uint64_t random), uint64_t random,
                                 bool sealed)

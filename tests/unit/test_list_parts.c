@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parts of building a list: keys through a spill, sorting, geometries and pages at their limits. */
+ * The parts of building a list: keys through a spill, sorting, geometries and pages at their
+ * limits. */
 #include "test.h"
 
 #include "base/memory.h"
@@ -38,9 +39,9 @@ static size_t make_distinct(uint64_t *array, size_t n)
 }
 
 /* Every record size and number of parts, with buffers so small that most keys go to the file: what
- * comes back is what went in, but for the bits that are dropped, and for repeats, of which there are
- * many only in records of one byte. The test allocator's blocks end
- * where they end, so that with a sanitizer a store of a whole word behind them shows. */
+ * comes back is what went in, but for the bits that are dropped, and for repeats, of which there
+ * are many only in records of one byte. The test allocator's blocks end where they end, so that
+ * with a sanitizer a store of a whole word behind them shows. */
 static void test_spill(void)
 {
     struct unseen_error error;

@@ -6,7 +6,8 @@
  *   a word read that was not needed                               test_miss_lines
  *   the last threshold, 256, in a byte became 0                   test_thresholds
  *   thresholds with a highest one that does not bump all          test_thresholds
- *   a page that could not be built: dependent rows                test_dependent, test_all_dependent
+ *   a page that could not be built: dependent rows                test_dependent,
+ *                                                                 test_all_dependent
  *   carried rows that depend on each other, seen a block late     test_carried, test_far_back
  *   more equations carried than a block has rows                  test_crowded
  *   a page with 140 % of its keys, 300 %                          test_overload
@@ -167,8 +168,8 @@ static void test_all_dependent(void)
     }
 }
 
-/* Adds four keys, each pair of which leaves u over the next block with another right side. What they
- * leave is carried, and only there contradicts itself. */
+/* Adds four keys, each pair of which leaves u over the next block with another right side. What
+ * they leave is carried, and only there contradicts itself. */
 static void add_clash(unsigned block, uint64_t u)
 {
     add(block, 1, 16, 3, 130); /* bumped from level 3 on only */
@@ -197,8 +198,8 @@ static void test_carried(void)
 }
 
 /* A contradiction that goes on through blocks without keys of their own: keys of block 0 leave
- * equations whose contradiction shows in block 1, which has to go to the highest level first; in the
- * last block, too, which has nowhere to carry to. */
+ * equations whose contradiction shows in block 1, which has to go to the highest level first; in
+ * the last block, too, which has nowhere to carry to. */
 static void test_far_back(void)
 {
     const unsigned last = 36; /* of 38 at 1e-4 */
@@ -250,7 +251,8 @@ static void test_overload(void)
             add_random(block, 64 * loads[i] / 100);
         }
         const size_t nbumped = solve(page);
-        /* what is there is not thrown away, either: up to twice its keys, half of its rows are used */
+        /* what is there is not thrown away, either: up to twice its keys, half of its rows are
+         * used */
         CHECK(loads[i] > 200 || nrows - nbumped > 32 * (size_t)geometry.blocks);
         end();
     }
@@ -288,8 +290,8 @@ static void test_thresholds(void)
     end();
 }
 
-/* What is neither listed nor bumped is told by two neighbouring lines of the page: any change of all
- * other bytes leaves the answer as it is. A bumped key is told by them, too. */
+/* What is neither listed nor bumped is told by two neighbouring lines of the page: any change of
+ * all other bytes leaves the answer as it is. A bumped key is told by them, too. */
 static void test_miss_lines(void)
 {
     const double rates[] = {1e-2, 1e-3, 1e-4, 1e-6, 1e-9};

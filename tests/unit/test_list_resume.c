@@ -85,7 +85,8 @@ static enum unseen_status add_keys(struct unseen_list_build *b, uint64_t from, u
     return status;
 }
 
-/* The checksum of the list that a build without interruption makes, which does not keep anything. */
+/* The checksum of the list that a build without interruption makes, which does not keep
+ * anything. */
 static uint64_t file_sum(void)
 {
     uint64_t sum = 0;
@@ -449,7 +450,8 @@ static void write_whole(const char *name, const uint8_t *bytes, size_t len)
     close(fd);
 }
 
-/* Builds the rest from the two files as they are now. A list that comes out must be the right one. */
+/* Builds the rest from the two files as they are now. A list that comes out must be the right
+ * one. */
 static enum unseen_status try_rest(const struct plan *plan, uint64_t sum,
                                    struct unseen_error *error)
 {

@@ -293,7 +293,8 @@ enum hostile {
     NHOSTILE
 };
 
-/* The bits that are not common to all are random: that the keys are new says nothing about rates. */
+/* The bits that are not common to all are random: that the keys are new says nothing about
+ * rates. */
 static struct unseen_key hostile_key(enum hostile kind, uint64_t i)
 {
     const struct unseen_key key = test_key(i);

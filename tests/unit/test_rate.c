@@ -18,7 +18,8 @@ static bool is_close(double a, double b, double slack)
     return fabs(a - b) <= slack * fmax(fabs(a), fabs(b));
 }
 
-/* wrong[j]: the probability that k random cells of a part are all taken after j keys took k each. */
+/* wrong[j]: the probability that k random cells of a part are all taken after j keys took k
+ * each. */
 static void wrong_by_keys(unsigned cells, unsigned k, double *wrong)
 {
     static double taken[CELLS_MAX + 1];

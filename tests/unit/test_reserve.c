@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Room in advance: a set that got some keys, then room, then the other keys, against a set that was
- * made for all of them. Keys at random, sorted and crowded; every growing filter that can; tags without
- * a bit left; and a failing allocator at every step. */
+ * made for all of them. Keys at random, sorted and crowded; every growing filter that can; tags
+ * without a bit left; and a failing allocator at every step. */
 #include "set_check.h"
 
 #include <unseen_replica.h>
@@ -160,7 +160,8 @@ static void check_room(const char *filter, double fpr, unsigned threads, enum or
     check_export(set, order, nkeys);
     /* Every level leaves the same bytes. */
     CHECK_EQ(unseen_set_digest(set), unseen_set_digest(plain));
-    /* Room that is there already changes nothing but the generation: chunks of before do not fit. */
+    /* Room that is there already changes nothing but the generation: chunks of before do not
+     * fit. */
     const uint64_t full = unseen_set_digest(set);
     const uint64_t memory = stats_of(set).memory;
     CHECK_EQ(unseen_set_reserve(set, nkeys / 4), UNSEEN_OK);

@@ -4,7 +4,8 @@
  * one link only, links come when the one before is full, and all that holds for the family. */
 #include "filter_check.h"
 
-/* The rate at every size on the way, far below and at the end. Questions cost a look at each link. */
+/* The rate at every size on the way, far below and at the end. Questions cost a look at each
+ * link. */
 static void check_promise(const char *filter, double fpr, uint64_t nkeys, uint64_t nquestions)
 {
     const struct unseen_set_options options = filter_options(filter, fpr, 0, 1);
@@ -73,8 +74,8 @@ static void check_formula(const char *filter)
     }
 }
 
-/* A list of links, each a list of keys: who is new, and when links come. Rates so low that no answer
- * is wrong. */
+/* A list of links, each a list of keys: who is new, and when links come. Rates so low that no
+ * answer is wrong. */
 static void check_model(const char *filter, double fpr, unsigned threads)
 {
     enum {
@@ -170,8 +171,8 @@ static void check_remove(unsigned threads)
     filter_end(set);
 }
 
-/* With a rate this high links take each other's keys for theirs. Whatever is removed, what was added
- * and not removed is found. */
+/* With a rate this high links take each other's keys for theirs. Whatever is removed, what was
+ * added and not removed is found. */
 static void check_remove_shared(void)
 {
     const struct unseen_set_options options = filter_options("scalable-count", 0.3, 0, 1);

@@ -177,8 +177,8 @@ static void test_idempotence_1(const struct unseen_url *url)
     check_text(url, "/A%3ab", "/A:b");       /* the same */
 }
 
-/* The same for version 2. To w3lib our answer is the same URL as the input: its answer to both is the
- * comment. So two URLs that w3lib keeps apart never become one. */
+/* The same for version 2. To w3lib our answer is the same URL as the input: its answer to both is
+ * the comment. So two URLs that w3lib keeps apart never become one. */
 static void test_idempotence_2(const struct unseen_url *url)
 {
     /* An escape that comes from decoding. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shards and the tags of a cluster: those of tests/vectors/shards.tsv, which a second implementation
- * makes; as many identities in each shard; and tags in different slots, for every number of shards. */
+ * Shards and the tags of a cluster: those of tests/vectors/shards.tsv, which a second
+ * implementation makes; as many identities in each shard; and tags in different slots, for every
+ * number of shards. */
 #include "test.h"
 
 #include <math.h>

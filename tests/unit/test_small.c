@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small sets and frozen sets: runs against plain arrays of numbers, values against all keys that were
- * added, the rate, the bytes, bytes that are forged, and memory that runs out. */
+ * Small sets and frozen sets: runs against plain arrays of numbers, values against all keys that
+ * were added, the rate, the bytes, bytes that are forged, and memory that runs out. */
 #include "test.h"
 
 #include <math.h>
@@ -437,7 +437,8 @@ static void check_forged(double fpr, size_t n)
     CHECK_EQ(counting.nlive, 0);
 }
 
-/* The same bytes on every machine: their checksums, and one value as it stands in docs/format.md. */
+/* The same bytes on every machine: their checksums, and one value as it stands in
+ * docs/format.md. */
 static void check_golden(void)
 {
     static const struct {
@@ -469,7 +470,8 @@ static void check_golden(void)
     CHECK(unseen_frozen_build(keys, 500, 0.01, buf, sizeof(buf), &len) == UNSEEN_OK);
     CHECK_EQ(unseen__checksum(buf, len), UINT64_C(3403641812073424883));
 
-    /* Three numbers of 13 bits and their gaps 258, 1, 10592: low bits of 12, then 0, 0 and 2 zeros. */
+    /* Three numbers of 13 bits and their gaps 258, 1, 10592: low bits of 12, then 0, 0 and 2
+     * zeros. */
     static const uint64_t numbers[3] = {258, 259, 10851};
     static const uint8_t run[] = {0x02, 0x11, 0x00, 0x60, 0x39, 0x01};
     uint8_t made[sizeof(run) + 1] = {0};
@@ -528,8 +530,8 @@ static void check_frozen(size_t n, double fpr)
     free(keys);
 }
 
-/* Every number of keys from 0 to two buckets and more, and every number of columns, in a block that a
- * sanitizer guards at both ends. */
+/* Every number of keys from 0 to two buckets and more, and every number of columns, in a block that
+ * a sanitizer guards at both ends. */
 static void check_frozen_sizes(void)
 {
     struct unseen_key keys[300];
@@ -561,8 +563,8 @@ static void check_frozen_sizes(void)
     }
 }
 
-/* The first byte of all sets that unseen wrote before 2026-11-23 is a code of the rate, the second the
- * number of keys or 128 + p: such a set lets every key pass. */
+/* The first byte of all sets that unseen wrote before 2026-11-23 is a code of the rate, the second
+ * the number of keys or 128 + p: such a set lets every key pass. */
 static void check_older_frozen_sets(void)
 {
     uint8_t bytes[200] = {83};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Keys that find no slot. The stash alone against a sorted-array model; then keys made to
- * collide, as someone who knows the secret could make them: nothing is lost, each removal takes away
- * its own key only, and a set with such keys can be exported and imported with any number of
+ * collide, as someone who knows the secret could make them: nothing is lost, each removal takes
+ * away its own key only, and a set with such keys can be exported and imported with any number of
  * threads. */
 #include "set_check.h"
 
@@ -84,8 +84,8 @@ static size_t longest_run(const struct unseen__stash *o)
     return longest;
 }
 
-/* Keys that all had one slot when it followed from the key alone: the last multiplication undone for
- * the results 1 to n. An import of a few megabytes of them took hours. */
+/* Keys that all had one slot when it followed from the key alone: the last multiplication undone
+ * for the results 1 to n. An import of a few megabytes of them took hours. */
 static void check_stash_made_to_collide(void)
 {
     const uint64_t multiplier = 0xbf58476d1ce4e5b9u;

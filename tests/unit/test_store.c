@@ -283,8 +283,8 @@ static void test_image_holds_no_more(void)
     test_store_close(store);
 }
 
-/* An image that has a key more than the log, or lacks one, is damaged however well it is sealed: opening
- * believes it, so verify must not. */
+/* An image that has a key more than the log, or lacks one, is damaged however well it is sealed:
+ * opening believes it, so verify must not. */
 static void test_image_differs(void)
 {
     enum {
@@ -405,7 +405,8 @@ static void test_damage(void)
     snprintf(other, sizeof(other), "%s/other", dir);
 }
 
-/* The record behind a damaged one is found wherever it begins: the search looks at windows of 512 KiB. */
+/* The record behind a damaged one is found wherever it begins: the search looks at windows of 512
+ * KiB. */
 static void test_damage_before_window(void)
 {
     enum {
@@ -1055,8 +1056,8 @@ static void test_interrupted_output(void)
     }
 }
 
-/* An output that has become shorter than the length given for it: what was handed over is not there, so
- * nothing is committed, and the store stops. */
+/* An output that has become shorter than the length given for it: what was handed over is not
+ * there, so nothing is committed, and the store stops. */
 static void test_shortened_output(void)
 {
     for (uint64_t missing = 1; missing <= 5000; missing += missing == 1 ? 4998 : 1) {
@@ -1078,8 +1079,8 @@ static void test_shortened_output(void)
     }
 }
 
-/* Names of all lengths are read back; those next to the limit leave no room for the ids of files, as in
- * records that have none. */
+/* Names of all lengths are read back; those next to the limit leave no room for the ids of files,
+ * as in records that have none. */
 static void test_output_names(void)
 {
     static char name[UNSEEN__OUTPUT_NAME_MAX + 2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A store with an image that is so large that it has a table: it opens without reading the image, and
- * what is damaged or gone is found when it is needed. */
+ * A store with an image that is so large that it has a table: it opens without reading the image,
+ * and what is damaged or gone is found when it is needed. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -332,7 +332,8 @@ static void test_table(void)
     CHECK(unlink(image) == 0);
 }
 
-/* A reader follows while pieces are unread, and takes over the pieces of a store that was replaced. */
+/* A reader follows while pieces are unread, and takes over the pieces of a store that was
+ * replaced. */
 static void test_follow(void)
 {
     struct unseen_store *writer = open_store(UNSEEN_STORE_WRITE);

@@ -335,8 +335,8 @@ static void remove_range(struct unseen_store *store, uint32_t first, uint32_t en
     }
 }
 
-/* Rounds of keys that are added and removed leave a small log, whether the store is closed in between
- * or not. Readers that were open go on with what they had. */
+/* Rounds of keys that are added and removed leave a small log, whether the store is closed in
+ * between or not. Readers that were open go on with what they had. */
 static void test_churn(const struct kind *kind, bool closes)
 {
     enum {
@@ -401,8 +401,8 @@ static void check_no_copy(const struct kind *kind, const char *name)
     CHECK(close(fd) == 0 && unlink(copied) == 0 && rmdir(folder) == 0);
 }
 
-/* The output of a store that compacts itself keeps each line once, also if the process is killed and
- * the output renamed. */
+/* The output of a store that compacts itself keeps each line once, also if the process is killed
+ * and the output renamed. */
 static void test_churn_output(void)
 {
     const struct kind *kind = &kinds[0];

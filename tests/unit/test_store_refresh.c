@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A store that is only read follows what others write. Commit c adds the ids of block c and, if the
- * filter can remove, takes out those of block c - 3. So the state after each commit is known, and the
- * reader must be in one of these states, never between two of them.
+ * filter can remove, takes out those of block c - 3. So the state after each commit is known, and
+ * the reader must be in one of these states, never between two of them.
  *
  * The log comes to the reader cut at any byte; a writer process commits, is killed, and compacts
  * beside it; the log is replaced, damaged, cut back and overwritten; allocations fail. */
@@ -125,7 +125,8 @@ static bool is_there(const struct kind *kind, int block_number, int state)
     return block_number <= state && (!kind->removes || block_number > state - KEPT);
 }
 
-/* Whether the store is in the state after commit c. Looks at the blocks near c, and at some others. */
+/* Whether the store is in the state after commit c. Looks at the blocks near c, and at some
+ * others. */
 static bool check_state(struct unseen_store *store, const struct kind *kind, int c, size_t n)
 {
     bool ok = true;
@@ -305,8 +306,8 @@ static void test_torn(void)
     }
     CHECK_EQ(test_store_info(store).torn_bytes, NTORN);
     CHECK(check_state(store, kind, 5, SMALL));
-    /* The next writer has cut the end off and committed. The file is as long as before, and is changed
-     * later than one tick of its clock. */
+    /* The next writer has cut the end off and committed. The file is as long as before, and is
+     * changed later than one tick of its clock. */
     CHECK(stat(path, &st) == 0);
     put_bytes(&log, ends[5], ends[6], false);
     const struct timespec later[2] = {st.st_mtim, {st.st_mtim.tv_sec + 1, st.st_mtim.tv_nsec}};

@@ -61,8 +61,8 @@ static void set_cut(struct unseen_set *set, unsigned cut)
     }
 }
 
-/* One set has the keys 0 to na - 1, the other the keys from - to from + nb - 1. With a cut, keys are
- * taken for others; without, every answer is exact. */
+/* One set has the keys 0 to na - 1, the other the keys from - to from + nb - 1. With a cut, keys
+ * are taken for others; without, every answer is exact. */
 static void check_union(double fpr, unsigned threads_a, unsigned threads_b, uint64_t na,
                         uint64_t from, uint64_t nb, unsigned cut)
 {
@@ -134,8 +134,8 @@ static bool are_wholes_seen(const struct unseen_set *set)
     return nseen == 300;
 }
 
-/* A union in steps, with adds and removals in both sets between the steps. What the other set has all
- * the time is merged, and a replica that takes the same steps has the same bytes. */
+/* A union in steps, with adds and removals in both sets between the steps. What the other set has
+ * all the time is merged, and a replica that takes the same steps has the same bytes. */
 static void check_steps(double fpr, unsigned threads_b, uint64_t n)
 {
     enum {
@@ -223,8 +223,9 @@ static void add_crowd(struct unseen_set *set, uint64_t first, uint64_t end)
     }
 }
 
-/* Keys that only the secret can make: 20 bits that choose the group are the same. One set keeps most of
- * them whole, but two sets cannot be joined. That is no lack of memory, and no key is lost. */
+/* Keys that only the secret can make: 20 bits that choose the group are the same. One set keeps
+ * most of them whole, but two sets cannot be joined. That is no lack of memory, and no key is
+ * lost. */
 static void check_large_crowds(void)
 {
     enum {

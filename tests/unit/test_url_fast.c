@@ -150,9 +150,9 @@ static void test_rules(uint64_t n)
     test_mutations("crawl", "all", n);
 }
 
-/* Each structure that the kernels look for, begun at each place: they read 64 bytes at a time, and what
- * a structure means must not depend on where such a block ends. Two heads: a long path, and a long
- * host, behind which the path begins anywhere; each with http and with https. */
+/* Each structure that the kernels look for, begun at each place: they read 64 bytes at a time, and
+ * what a structure means must not depend on where such a block ends. Two heads: a long path, and a
+ * long host, behind which the path begins anywhere; each with http and with https. */
 static void test_places(const char *profile, const char *rule)
 {
     static const char *const structures[] = {

@@ -212,7 +212,8 @@ static void test_versions(void)
         {"a\xd9\xaa", {NULL, "xn--a-tqc"}},
         {"a\xe0\xa2\x97", {NULL, "xn--a-nnd"}},
         {"a\xf0\x9e\xbb\xb0", {NULL, "xn--a-7w0s"}},
-        /* Letters stay refused there, and symbols stay refused at the end of a right-to-left label. */
+        /* Letters stay refused there, and symbols stay refused at the end of a right-to-left
+         * label. */
         {"a\xd8\x88", {NULL, NULL}},
         {"\xd7\x90\xd8\x86", {"xn--4db2i", NULL}},
         {"\xd7\x90\xe0\xa2\x97", {"xn--4db63l", "xn--4db63l"}},

@@ -61,7 +61,8 @@ int main(int argc, char **argv)
             print_name(&u, &seed);
             continue;
         }
-        /* Pages link to the same pages again and again: half of the lines come from 3 n / 8 seeds. */
+        /* Pages link to the same pages again and again: half of the lines come from 3 n / 8
+         * seeds. */
         uint64_t again = made_once_in(&seed, 2) ? 1 + made_below(&seed, 1 + n / 8) : seed;
         made_url(&u, &again);
         (void)test_random(&seed);

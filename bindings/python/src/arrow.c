@@ -20,7 +20,7 @@ bool arrow_is_array(PyObject *object)
            PyObject_HasAttrString(object, "__arrow_c_array__");
 }
 
-/* ---- One array --------------------------------------------------------------------------------- */
+/* ---- One array ------------------------------------------------------------------------------- */
 
 /* Rows of an array as a question: the gate is entered, and the GIL released, for many batches at a
  * time. */
@@ -103,7 +103,7 @@ static bool take_array(struct arrow_taker *taker, const struct ArrowSchema *sche
     return taker->take(taker, &strings);
 }
 
-/* ---- Capsules ---------------------------------------------------------------------------------- */
+/* ---- Capsules -------------------------------------------------------------------------------- */
 
 /* What a capsule of that name points to, unless it was released. */
 static void *pointer_of(PyObject *capsule, const char *name)
@@ -197,7 +197,7 @@ PyObject *arrow_ask(const struct state *state, const struct question *question, 
     return mask;
 }
 
-/* ---- Strings ----------------------------------------------------------------------------------- */
+/* ---- Strings --------------------------------------------------------------------------------- */
 
 struct lister {
     struct arrow_taker taker;

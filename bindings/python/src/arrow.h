@@ -16,8 +16,8 @@ struct arrow_taker {
     bool (*take)(struct arrow_taker *taker, const struct arrow_strings *strings);
 };
 
-/* Takes each array that an object with __arrow_c_stream__ or __arrow_c_array__ stands for, after a check. False
- * with an exception set. */
+/* Takes each array that an object with __arrow_c_stream__ or __arrow_c_array__ stands for, after a
+ * check. False with an exception set. */
 bool arrow_take(struct arrow_taker *taker, PyObject *object);
 
 #endif

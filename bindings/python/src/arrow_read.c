@@ -26,7 +26,7 @@ static bool is_valid(const uint8_t *validity, size_t row)
     return !validity || (validity[row / 8] >> row % 8 & 1);
 }
 
-/* ---- Checks ------------------------------------------------------------------------------------ */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 /* Checks length and offset, and that there are nbuffers buffers or more. */
 static const char *check_numbers(const struct ArrowArray *array, int64_t nbuffers)
@@ -162,7 +162,7 @@ static const char *open_values(struct arrow_values *v, const char *format,
     return "is not of strings (or bytes)";
 }
 
-/* ---- Dictionaries ------------------------------------------------------------------------------ */
+/* ---- Dictionaries ---------------------------------------------------------------------------- */
 
 /* The index of a row; SIZE_MAX if it is negative. */
 static size_t index_at(const struct arrow_strings *s, size_t row)
@@ -224,7 +224,7 @@ static const char *open_dictionary(struct arrow_strings *s, const struct ArrowSc
     return wrong;
 }
 
-/* ---- Arrays ------------------------------------------------------------------------------------ */
+/* ---- Arrays ---------------------------------------------------------------------------------- */
 
 /* Checks a struct array that stands for a table of one column. */
 static const char *check_table(const struct ArrowSchema *schema, const struct ArrowArray *array)
@@ -281,7 +281,7 @@ const char *arrow_read_open(struct arrow_strings *s, const struct ArrowSchema *s
     return open_column(s, schema->children[0], &column);
 }
 
-/* ---- Items ------------------------------------------------------------------------------------- */
+/* ---- Items ----------------------------------------------------------------------------------- */
 
 /* The value of a row, counted from the begin of the buffers. */
 static inline struct unseen_bytes value_at(const struct arrow_values *v, enum arrow_layout layout,

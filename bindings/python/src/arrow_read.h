@@ -5,8 +5,8 @@
  *
  * The interface hands over pointers without lengths. So an array whose buffers are shorter than its
  * own numbers say cannot be told from a good one. Everything that the numbers themselves
- * contradict is refused before an item is read: offsets that decrease or are negative, views outside
- * their buffers, indices outside their dictionary, missing buffers. */
+ * contradict is refused before an item is read: offsets that decrease or are negative, views
+ * outside their buffers, indices outside their dictionary, missing buffers. */
 #ifndef UNSEEN_PYTHON_ARROW_READ_H
 #define UNSEEN_PYTHON_ARROW_READ_H
 

@@ -11,7 +11,7 @@ enum {
     RUN = 256
 };
 
-/* ---- Holders ----------------------------------------------------------------------------------- */
+/* ---- Holders --------------------------------------------------------------------------------- */
 
 struct arrow_texts *arrow_texts_create(void)
 {
@@ -44,7 +44,7 @@ void arrow_texts_drop(struct arrow_texts *texts)
     }
 }
 
-/* ---- Room -------------------------------------------------------------------------------------- */
+/* ---- Room ------------------------------------------------------------------------------------ */
 
 /* Makes room for n more rows. */
 static bool reserve_rows(struct arrow_texts *texts, size_t n)
@@ -92,7 +92,7 @@ static bool reserve_bytes(struct arrow_texts *texts, size_t n)
     return true;
 }
 
-/* ---- Rows -------------------------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 static void append_null(struct arrow_texts *texts)
 {

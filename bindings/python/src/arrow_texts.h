@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A column of texts that is made row by row: canonical forms of the rows of Arrow arrays. Its blocks have the
- * layout of a large_string array. It knows nothing of Python; fuzz/fuzz_arrow.c makes columns of forged
- * arrays. */
+ * A column of texts that is made row by row: canonical forms of the rows of Arrow arrays. Its
+ * blocks have the layout of a large_string array. It knows nothing of Python; fuzz/fuzz_arrow.c
+ * makes columns of forged arrays. */
 #ifndef UNSEEN_PYTHON_ARROW_TEXTS_H
 #define UNSEEN_PYTHON_ARROW_TEXTS_H
 
@@ -29,8 +29,8 @@ struct arrow_texts *arrow_texts_create(void);
 struct arrow_texts *arrow_texts_hold(struct arrow_texts *texts);
 void arrow_texts_drop(struct arrow_texts *texts);
 
-/* Appends the canonical forms of the rows from first to first + n, which must be below strings->n. Null rows stay
- * null. False if memory is short: then the column can only be dropped. */
+/* Appends the canonical forms of the rows from first to first + n, which must be below strings->n.
+ * Null rows stay null. False if memory is short: then the column can only be dropped. */
 bool arrow_texts_add(struct arrow_texts *texts, const struct unseen_url *url,
                      const struct arrow_strings *strings, size_t first, size_t n);
 

@@ -17,7 +17,7 @@ bool arrow_write_arguments(PyObject *args, PyObject *kwargs)
     return PyArg_ParseTupleAndKeywords(args, kwargs, "|O:__arrow_c_array__", names, &schema);
 }
 
-/* ---- Release callbacks ------------------------------------------------------------------------- */
+/* ---- Release callbacks ----------------------------------------------------------------------- */
 
 static void release_schema(struct ArrowSchema *schema)
 {
@@ -51,7 +51,7 @@ static void free_array(PyObject *capsule)
     PyMem_Free(array);
 }
 
-/* ---- Capsules ---------------------------------------------------------------------------------- */
+/* ---- Capsules -------------------------------------------------------------------------------- */
 
 static PyObject *schema_capsule(const char *format)
 {
@@ -96,7 +96,7 @@ static PyObject *pair(const char *format, struct ArrowArray *made)
     return both;
 }
 
-/* ---- Arrays ------------------------------------------------------------------------------------ */
+/* ---- Arrays ---------------------------------------------------------------------------------- */
 
 /* A bit for each value that is (is_equal) or is not the given one. */
 static void pack_bits(const uint8_t *values, size_t n, uint8_t value, bool is_equal, uint8_t *bits)

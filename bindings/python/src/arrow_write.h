@@ -7,8 +7,8 @@
 #include "arrow_texts.h"
 #include "state.h"
 
-/* Takes the arguments of __arrow_c_array__. A requested schema is a wish, which need not be met. False
- * with a TypeError. */
+/* Takes the arguments of __arrow_c_array__. A requested schema is a wish, which need not be met.
+ * False with a TypeError. */
 bool arrow_write_arguments(PyObject *args, PyObject *kwargs);
 
 /* An array of booleans from the values of a mask. */

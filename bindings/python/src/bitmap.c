@@ -26,7 +26,7 @@ struct iterator {
     size_t n;
 };
 
-/* ---- Integers ---------------------------------------------------------------------------------- */
+/* ---- Integers -------------------------------------------------------------------------------- */
 
 /* False with an exception set: TypeError, or SettingError for an integer that no bitmap has. */
 static bool value_of(const struct state *state, PyObject *object, uint64_t *value_out)
@@ -95,7 +95,7 @@ static bool add_all(const struct state *state, struct unseen_bitmap *bitmap, PyO
     return ok;
 }
 
-/* ---- Making ------------------------------------------------------------------------------------ */
+/* ---- Making ---------------------------------------------------------------------------------- */
 
 /* An empty bitmap. */
 static struct bitmap *make(PyTypeObject *type)
@@ -135,7 +135,7 @@ static void bitmap_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* ---- Members ----------------------------------------------------------------------------------- */
+/* ---- Members --------------------------------------------------------------------------------- */
 
 static PyObject *change(PyObject *self, PyObject *object, bool is_added)
 {
@@ -208,7 +208,7 @@ static PyObject *bitmap_repr(PyObject *self)
     return PyUnicode_FromFormat("<unseen.Bitmap of %zd>", bitmap_length(self));
 }
 
-/* ---- Iteration --------------------------------------------------------------------------------- */
+/* ---- Iteration ------------------------------------------------------------------------------- */
 
 static PyObject *bitmap_iter(PyObject *self)
 {
@@ -244,7 +244,7 @@ static void iterator_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* ---- Algebra ----------------------------------------------------------------------------------- */
+/* ---- Algebra --------------------------------------------------------------------------------- */
 
 enum operation {
     OPERATION_OR,
@@ -294,7 +294,7 @@ static PyObject *bitmap_subtract(PyObject *a, PyObject *b)
     return combine(a, b, OPERATION_SUBTRACT);
 }
 
-/* ---- The types --------------------------------------------------------------------------------- */
+/* ---- The types ------------------------------------------------------------------------------- */
 
 static PyObject *bitmap_memory(PyObject *self, void *Py_UNUSED(unused))
 {

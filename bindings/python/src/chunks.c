@@ -22,7 +22,7 @@ enum {
     FRAME_LEN = PAYLOAD_AT + CHECKSUM_LEN
 };
 
-/* ---- Errors ------------------------------------------------------------------------------------ */
+/* ---- Errors ---------------------------------------------------------------------------------- */
 
 static enum unseen_status fail(struct unseen_error *error, enum unseen_status status,
                                const char *path, const char *why)
@@ -48,7 +48,7 @@ static enum unseen_status fail_status(struct unseen_error *error, enum unseen_st
                                               : unseen_status_string(status));
 }
 
-/* ---- Saving ------------------------------------------------------------------------------------ */
+/* ---- Saving ---------------------------------------------------------------------------------- */
 
 static bool write_head(const struct unseen_set *set, FILE *file)
 {
@@ -153,7 +153,7 @@ enum unseen_status chunks_save(const struct unseen_set *set, const char *path,
     return status;
 }
 
-/* ---- Loading ----------------------------------------------------------------------------------- */
+/* ---- Loading --------------------------------------------------------------------------------- */
 
 static size_t load_le32(const unsigned char *at)
 {

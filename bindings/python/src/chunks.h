@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * A set as a row of chunks in a file (docs/format.md, "Saved set"). Nothing here knows Python, so that all
- * of it runs without the GIL. */
+ * A set as a row of chunks in a file (docs/format.md, "Saved set"). Nothing here knows Python, so
+ * that all of it runs without the GIL. */
 #ifndef UNSEEN_PYTHON_CHUNKS_H
 #define UNSEEN_PYTHON_CHUNKS_H
 
 #include <unseen.h>
 
-/* Writes the set to a new file beside path, syncs it, and renames it to path. Only the owner may read
- * the file, as it holds the secret. Errors: IO, NOMEM. */
+/* Writes the set to a new file beside path, syncs it, and renames it to path. Only the owner may
+ * read the file, as it holds the secret. Errors: IO, NOMEM. */
 enum unseen_status chunks_save(const struct unseen_set *set, const char *path,
                                struct unseen_error *error);
 

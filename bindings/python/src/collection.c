@@ -9,7 +9,7 @@ struct collection *collection_new(PyTypeObject *type)
     return (struct collection *)alloc(type, 0);
 }
 
-/* ---- One item ---------------------------------------------------------------------------------- */
+/* ---- One item -------------------------------------------------------------------------------- */
 
 static enum unseen_status add(struct collection *c, const struct unseen_bytes *items, size_t n,
                               uint8_t *verdicts)
@@ -76,7 +76,7 @@ int collection_has(PyObject *self, PyObject *item)
     return verdict < 0 ? -1 : verdict == UNSEEN_SEEN;
 }
 
-/* ---- Many items -------------------------------------------------------------------------------- */
+/* ---- Many items ------------------------------------------------------------------------------ */
 
 /* SEEN and NEW become 1 and 0. */
 static void invert(uint8_t *verdicts, size_t n)
@@ -136,7 +136,7 @@ PyObject *collection_remove_many(PyObject *self, PyObject *iterable)
     return items_ask(state_of(self), &question, iterable);
 }
 
-/* ---- State ------------------------------------------------------------------------------------- */
+/* ---- State ----------------------------------------------------------------------------------- */
 
 bool collection_is_open(struct collection *c)
 {

@@ -9,7 +9,7 @@ struct strings {
     PyObject_HEAD struct arrow_texts *texts;
 };
 
-/* ---- Making ------------------------------------------------------------------------------------ */
+/* ---- Making ---------------------------------------------------------------------------------- */
 
 struct former {
     struct arrow_taker taker;
@@ -62,7 +62,7 @@ static void strings_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* ---- As a sequence ----------------------------------------------------------------------------- */
+/* ---- As a sequence --------------------------------------------------------------------------- */
 
 static Py_ssize_t strings_length(PyObject *self)
 {

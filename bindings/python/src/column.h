@@ -6,8 +6,8 @@
 
 #include "state.h"
 
-/* The canonical forms of the rows of an object with __arrow_c_stream__ or __arrow_c_array__. NULL with an exception
- * set. */
+/* The canonical forms of the rows of an object with __arrow_c_stream__ or __arrow_c_array__. NULL
+ * with an exception set. */
 PyObject *column_of_forms(const struct state *state, const struct unseen_url *url,
                           PyObject *object);
 

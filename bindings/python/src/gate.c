@@ -103,9 +103,10 @@ static void wait_turn(struct gate *gate)
     gate->nwaiting--;
 }
 
-/* Waits until the object is free for this call. Without an order a thread that adds without end would
- * keep all others out: it comes in again before it gives up the GIL. With a strict order each call
- * would wait for a thread to wake up. So some calls may pass those who wait, and then no more. */
+/* Waits until the object is free for this call. Without an order a thread that adds without end
+ * would keep all others out: it comes in again before it gives up the GIL. With a strict order each
+ * call would wait for a thread to wake up. So some calls may pass those who wait, and then no
+ * more. */
 static void queue_up(struct gate *gate, enum gate_use use)
 {
     const bool is_queue = gate->serving != gate->next_ticket;

@@ -8,7 +8,7 @@ enum {
     ITEMS_AHEAD = 32 /* strings whose memory is asked for before they are read */
 };
 
-/* ---- One item ---------------------------------------------------------------------------------- */
+/* ---- One item -------------------------------------------------------------------------------- */
 
 static bool text_bytes(PyObject *text, struct unseen_bytes *item_out)
 {
@@ -48,7 +48,7 @@ PyObject *items_text(struct unseen_bytes bytes, bool is_binary)
                      : PyUnicode_DecodeUTF8(data, (Py_ssize_t)bytes.len, "surrogateescape");
 }
 
-/* ---- Runs of items ----------------------------------------------------------------------------- */
+/* ---- Runs of items --------------------------------------------------------------------------- */
 
 bool items_open(struct items_source *source, PyObject *iterable)
 {
@@ -152,7 +152,7 @@ void items_clear(struct items *run)
     run->n = 0;
 }
 
-/* ---- Questions --------------------------------------------------------------------------------- */
+/* ---- Questions ------------------------------------------------------------------------------- */
 
 bool items_ask_run(const struct state *state, const struct question *question,
                    const struct unseen_bytes *items, size_t n, uint8_t *verdicts)

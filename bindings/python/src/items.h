@@ -16,7 +16,8 @@ enum {
  * TypeError or UnicodeEncodeError. */
 bool items_bytes(PyObject *object, struct unseen_bytes *item_out);
 
-/* A str, or a bytes object. In a str, bytes that are not UTF-8 become surrogates, as in file names. */
+/* A str, or a bytes object. In a str, bytes that are not UTF-8 become surrogates, as in file
+ * names. */
 PyObject *items_text(struct unseen_bytes bytes, bool is_binary);
 
 /* A run of items with the objects that own their bytes. */

@@ -14,7 +14,7 @@ struct list {
     PyObject *url;            /* the canonicaliser that questions need; NULL: none */
 };
 
-/* ---- Opening and closing ----------------------------------------------------------------------- */
+/* ---- Opening and closing --------------------------------------------------------------------- */
 
 static bool needs_url(enum unseen_kind kind)
 {
@@ -112,7 +112,7 @@ static PyObject *list_exit(PyObject *self, PyObject *Py_UNUSED(args))
     return list_close(self, NULL);
 }
 
-/* ---- Questions --------------------------------------------------------------------------------- */
+/* ---- Questions ------------------------------------------------------------------------------- */
 
 /* An allowed item is not covered. */
 static enum unseen_status ask_covers(void *object, const struct unseen_bytes *items, size_t n,
@@ -161,7 +161,7 @@ static PyObject *list_covers(PyObject *self, PyObject *object)
     return items_ask(state_of(self), &question, object);
 }
 
-/* ---- State ------------------------------------------------------------------------------------- */
+/* ---- State ----------------------------------------------------------------------------------- */
 
 static PyObject *list_info(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
@@ -234,7 +234,7 @@ static PyObject *list_verify(PyObject *self, PyObject *Py_UNUSED(ignored))
     return run_on((struct list *)self, GATE_SHARED, verify, &unused) ? Py_NewRef(Py_None) : NULL;
 }
 
-/* ---- The type ---------------------------------------------------------------------------------- */
+/* ---- The type -------------------------------------------------------------------------------- */
 
 static PyMethodDef list_methods[] = {
     {"covers", list_covers, METH_O,

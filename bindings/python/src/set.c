@@ -11,7 +11,7 @@
 
 #include <unseen_replica.h>
 
-/* ---- Making ------------------------------------------------------------------------------------ */
+/* ---- Making ---------------------------------------------------------------------------------- */
 
 /* Takes the set, in any case. */
 static PyObject *set_wrap(const struct state *state, struct unseen_set *set, PyObject *url,
@@ -73,7 +73,7 @@ static void set_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* ---- Saving and loading ------------------------------------------------------------------------ */
+/* ---- Saving and loading ---------------------------------------------------------------------- */
 
 static PyObject *set_save(PyObject *self, PyObject *file)
 {
@@ -152,7 +152,7 @@ static PyObject *set_load(PyObject *type, PyObject *args, PyObject *kwargs)
     return made;
 }
 
-/* ---- Union ------------------------------------------------------------------------------------- */
+/* ---- Union ----------------------------------------------------------------------------------- */
 
 /* A copy of a with the keys of b, without the GIL. */
 static enum unseen_status unite(const struct collection *a, const struct collection *b,
@@ -206,7 +206,7 @@ static PyObject *set_or(PyObject *self, PyObject *other)
                                : errors_set(state_of(self), status, &error);
 }
 
-/* ---- The type ---------------------------------------------------------------------------------- */
+/* ---- The type -------------------------------------------------------------------------------- */
 
 static PyObject *set_info(PyObject *self, PyObject *Py_UNUSED(ignored))
 {

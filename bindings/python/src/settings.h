@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Converters for PyArg_Parse ("O&") that refuse numbers outside the C type, which its own "K" and "I"
- * cut. Negative and too large numbers raise OverflowError. */
+ * Converters for PyArg_Parse ("O&") that refuse numbers outside the C type, which its own "K" and
+ * "I" cut. Negative and too large numbers raise OverflowError. */
 #ifndef UNSEEN_PYTHON_SETTINGS_H
 #define UNSEEN_PYTHON_SETTINGS_H
 

@@ -6,7 +6,7 @@
 #include "settings.h"
 #include "url.h"
 
-/* ---- Opening ----------------------------------------------------------------------------------- */
+/* ---- Opening --------------------------------------------------------------------------------- */
 
 /* Takes the store, in any case. */
 static PyObject *store_wrap(const struct state *state, struct unseen_store *store)
@@ -87,7 +87,7 @@ static PyObject *store_open(PyObject *module, PyObject *args, PyObject *kwargs)
     return store;
 }
 
-/* ---- Commits and the end ----------------------------------------------------------------------- */
+/* ---- Commits and the end --------------------------------------------------------------------- */
 
 /* Runs `run` alone and without the GIL, if the store is open. */
 static PyObject *run_alone(struct collection *c,
@@ -205,7 +205,7 @@ static void store_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* ---- State ------------------------------------------------------------------------------------- */
+/* ---- State ----------------------------------------------------------------------------------- */
 
 /* Adds what the store knows to the dict of the set. */
 static PyObject *store_info(PyObject *self, PyObject *Py_UNUSED(ignored))
@@ -234,7 +234,7 @@ static PyObject *store_closed(PyObject *self, void *Py_UNUSED(unused))
     return Py_NewRef(((struct collection *)self)->store ? Py_False : Py_True);
 }
 
-/* ---- The type ---------------------------------------------------------------------------------- */
+/* ---- The type -------------------------------------------------------------------------------- */
 
 static PyMethodDef store_methods[] = {
     COLLECTION_METHODS,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Canonicalisers ---------------------------------------------------------------------------- */
+/* ---- Canonicalisers -------------------------------------------------------------------------- */
 
 static const char capsule_name[] = "unseen_url";
 
@@ -127,10 +127,10 @@ PyObject *url_find(struct state *state, PyObject *profile, PyObject *rules)
     return find_key(state, name ? profile : Py_None, name, NULL);
 }
 
-/* ---- Arguments --------------------------------------------------------------------------------- */
+/* ---- Arguments ------------------------------------------------------------------------------- */
 
-/* The arguments of a function of one URL (or more) with profile= and rules= behind. By hand, because a
- * general parser takes as long as the library takes for a URL. */
+/* The arguments of a function of one URL (or more) with profile= and rules= behind. By hand,
+ * because a general parser takes as long as the library takes for a URL. */
 struct arguments {
     PyObject *values[2]; /* by position; the second may be NULL */
     PyObject *profile;
@@ -168,7 +168,7 @@ static bool take_arguments(struct arguments *a, const char *function, PyObject *
 
 #define FAST_METHOD(function) ((PyCFunction)(void (*)(void))(function))
 
-/* ---- Canonical forms --------------------------------------------------------------------------- */
+/* ---- Canonical forms ------------------------------------------------------------------------- */
 
 enum {
     BUF_LEN = 16384 /* a canonical form that fits needs no allocation */
@@ -235,7 +235,7 @@ static PyObject *canonicalize_one(PyObject *module, PyObject *const *args, Py_ss
     return call_with_url(module, "canonicalize", args, nargs, kwnames, canonicalize_with);
 }
 
-/* ---- Many canonical forms ---------------------------------------------------------------------- */
+/* ---- Many canonical forms -------------------------------------------------------------------- */
 
 /* The canonical forms of a run of items. A form that does not fit into buf is made again alone. */
 struct forms {
@@ -334,7 +334,7 @@ static PyObject *canonicalize_many(PyObject *module, PyObject *const *args, Py_s
     return forms;
 }
 
-/* ---- Explanations ------------------------------------------------------------------------------ */
+/* ---- Explanations ---------------------------------------------------------------------------- */
 
 struct steps {
     PyObject *list; /* NULL after an error */
@@ -393,7 +393,7 @@ static PyObject *explain_one(PyObject *module, PyObject *const *args, Py_ssize_t
     return call_with_url(module, "_explain", args, nargs, kwnames, explain_with);
 }
 
-/* ---- Expressions ------------------------------------------------------------------------------- */
+/* ---- Expressions ----------------------------------------------------------------------------- */
 
 static PyObject *list_of_texts(PyObject *like, const struct unseen_bytes *texts, size_t n)
 {
@@ -432,7 +432,7 @@ static PyObject *expressions(PyObject *module, PyObject *input)
     return list;
 }
 
-/* ---- Shares ------------------------------------------------------------------------------------ */
+/* ---- Shares ---------------------------------------------------------------------------------- */
 
 static const struct unseen_shards *shards_of(struct state *state)
 {

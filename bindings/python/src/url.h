@@ -7,8 +7,8 @@
 
 #include "state.h"
 
-/* A new reference to the canonicaliser of a profile and rules. profile may be NULL or None: "crawl".
- * rules may be NULL: none. NULL with an exception set. */
+/* A new reference to the canonicaliser of a profile and rules. profile may be NULL or None:
+ * "crawl". rules may be NULL: none. NULL with an exception set. */
 PyObject *url_find(struct state *state, PyObject *profile, PyObject *rules);
 
 const struct unseen_url *url_of(PyObject *capsule);

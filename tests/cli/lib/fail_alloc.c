@@ -3,9 +3,9 @@
  * Preloaded: lets the allocation number FAIL_AT fail (with FAIL_ON=after: and all later ones),
  * wherever it comes from, and leaves the file FAIL_MARK when it has.
  *
- * FAIL_CENSUS=FILE: lists all allocations in the file instead, one on a line: its number, and how often
- * its call stack had allocated before. Allocations with the same stack are the same statement of the
- * program on the same way there, so that few of them have to fail. */
+ * FAIL_CENSUS=FILE: lists all allocations in the file instead, one on a line: its number, and how
+ * often its call stack had allocated before. Allocations with the same stack are the same statement
+ * of the program on the same way there, so that few of them have to fail. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
