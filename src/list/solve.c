@@ -101,7 +101,7 @@ static void find_pivots(struct unseen__list_system *s, unsigned column, struct s
 {
     unsigned nfound = 0;
     for (size_t i = 0; i < s->n && nfound < STRIPE; i++) {
-        if (unseen__list_is_used(s, i)) {
+        if (!unseen__list_has_row(s->left, i)) {
             continue;
         }
         for (unsigned k = column; k < column + STRIPE; k++) {
@@ -119,8 +119,12 @@ static void find_pivots(struct unseen__list_system *s, unsigned column, struct s
                 add_row(s, s->pivots[k], i);
             }
         }
-        s->pivots[pivot] = (uint16_t)i;
-        s->used[i / 8] |= (uint8_t)(1u << i % 8);
+        s->pivots[pivot] = (uint8_t)i;
+        if (i < 64) {
+            s->left.low ^= UINT64_C(1) << i;
+        } else {
+            s->left.high ^= UINT64_C(1) << (i - 64);
+        }
         nfound++;
     }
     sum_up(s, column, sums);
@@ -129,6 +133,7 @@ static void find_pivots(struct unseen__list_system *s, unsigned column, struct s
 bool unseen__list_keep(const struct unseen__list_system *s, struct unseen__list_equations *solved,
                        struct unseen__list_equations *carried)
 {
+    const uint64_t left[2] = {s->left.low, s->left.high};
     size_t ncarried = 0;
     for (size_t i = 0; i < ROWS; i++) {
         const size_t row = s->pivots[i];
@@ -136,21 +141,21 @@ bool unseen__list_keep(const struct unseen__list_system *s, struct unseen__list_
         solved->w[i] = is_free ? 0 : s->w1[row];
         solved->right[i] = is_free ? 0 : s->right[row];
     }
-    for (size_t i = 0; i < s->n; i++) {
-        if (unseen__list_is_used(s, i)) {
-            continue;
-        }
-        if (s->w1[i] == 0) {
-            if (s->right[i] != 0) {
+    for (size_t half = 0; half < 2; half++) {
+        for (uint64_t rest = left[half]; rest != 0; rest &= rest - 1) {
+            const size_t i = 64 * half + (size_t)__builtin_ctzll(rest);
+            if (s->w1[i] == 0) {
+                if (s->right[i] != 0) {
+                    return false;
+                }
+                continue;
+            }
+            if (!carried || ncarried == ROWS) {
                 return false;
             }
-            continue;
+            carried->w[ncarried] = s->w1[i];
+            carried->right[ncarried++] = s->right[i];
         }
-        if (!carried || ncarried == ROWS) {
-            return false;
-        }
-        carried->w[ncarried] = s->w1[i];
-        carried->right[ncarried++] = s->right[i];
     }
     if (carried) {
         carried->n = ncarried;
@@ -161,7 +166,7 @@ bool unseen__list_keep(const struct unseen__list_system *s, struct unseen__list_
 static bool eliminate_portable(struct unseen__list_system *s, struct unseen__list_equations *solved,
                                struct unseen__list_equations *carried)
 {
-    memset(s->used, 0, sizeof(s->used));
+    s->left = unseen__list_rows_below(s->n);
     memset(s->pivots, 0xff, sizeof(s->pivots)); /* NO_ROW */
     for (unsigned column = 0; column < ROWS; column += STRIPE) {
         struct sums sums;
@@ -184,8 +189,9 @@ static bool eliminate_portable(struct unseen__list_system *s, struct unseen__lis
     return unseen__list_keep(s, solved, carried);
 }
 
-void unseen__list_sum(const struct unseen__list_equations *solved, const uint32_t next[ROWS],
-                      uint32_t x[ROWS])
+/* Computes the unknowns as x. */
+static void sum_unknowns(const struct unseen__list_equations *solved, const uint32_t next[ROWS],
+                         uint32_t x[ROWS])
 {
     uint32_t sums[ROWS / 4][16]; /* of four unknowns each */
     for (size_t k = 0; k < ROWS / 4; k++) {
@@ -207,7 +213,7 @@ static void substitute_portable(const struct unseen__list_equations *solved, uns
                                 const struct unseen__list_unknowns *next,
                                 struct unseen__list_unknowns *to)
 {
-    unseen__list_sum(solved, next->x, to->x);
+    sum_unknowns(solved, next->x, to->x);
     for (unsigned j = 0; j < ncolumns; j++) {
         to->words[j] = 0;
         for (unsigned i = 0; i < ROWS; i++) {
@@ -216,7 +222,7 @@ static void substitute_portable(const struct unseen__list_equations *solved, uns
     }
 }
 
-void unseen__list_hash(const uint64_t *hashes, size_t n, const struct unseen__list_keys *keys)
+static void hash_portable(const uint64_t *hashes, size_t n, const struct unseen__list_keys *keys)
 {
     /* With this geometry, nothing is cut off. */
     const struct unseen__list_geometry geometry = {.columns = UNSEEN__LIST_COLUMNS_MAX,
@@ -241,7 +247,7 @@ void unseen__list_collect(struct unseen__list_system *s, const struct unseen__li
     }
 }
 
-static const struct unseen__list_kernel portable = {unseen__list_hash, unseen__list_collect,
+static const struct unseen__list_kernel portable = {hash_portable, unseen__list_collect,
                                                     eliminate_portable, substitute_portable};
 
 const struct unseen__list_kernel *unseen__list_kernel_for(enum unseen_cpu cpu)
@@ -276,6 +282,7 @@ static void collect_block(struct unseen__list_solver *solver, unsigned index)
         .is_last = index + 1 == geometry->blocks,
     };
     s->n = b->carried.n;
+    s->ncarried = b->carried.n;
     memcpy(s->w0, b->carried.w, sizeof(b->carried.w));
     memcpy(s->right, b->carried.right, sizeof(b->carried.right));
     memset(s->w1, 0, sizeof(*s->w1) * ROWS);

@@ -10,20 +10,27 @@
 enum {
     UNSEEN__LIST_HEIGHT = 128,     /* most rows of a block: carried rows and its own */
     UNSEEN__LIST_SYSTEM_MAX = 136, /* with room for a kernel that writes eight at a time */
-    UNSEEN__LIST_NO_ROW = UINT16_MAX,
+    UNSEEN__LIST_NO_ROW = UINT8_MAX,
     UNSEEN__LIST_SLACK = 8
+};
+
+/* One bit for each row. */
+struct unseen__list_rows {
+    uint64_t low;
+    uint64_t high;
 };
 
 /* Rows of equations: w0 has the coefficients over a block, w1 those over the next block, and right
  * the right side. Rows from n on mean nothing, and kernels may change them. */
 struct unseen__list_system {
     size_t n;
+    size_t ncarried;     /* so many rows, from the first on, have a w1 of 0 */
     unsigned right_bits; /* width of the right side; higher bits are 0 */
     uint64_t w0[UNSEEN__LIST_SYSTEM_MAX];
     uint64_t w1[UNSEEN__LIST_SYSTEM_MAX];
     uint32_t right[UNSEEN__LIST_SYSTEM_MAX];
-    uint8_t used[UNSEEN__LIST_SYSTEM_MAX / 8]; /* bit i % 8 of i / 8: row i is a pivot */
-    uint16_t pivots[UNSEEN__LIST_ROWS];        /* the row of each column, or NO_ROW */
+    struct unseen__list_rows left;     /* the rows that are no pivots */
+    uint8_t pivots[UNSEEN__LIST_ROWS]; /* the row of each column, or NO_ROW */
 };
 
 /* Equations over one block. Either n equations that are carried to the block; or, as `solved`, the
@@ -36,16 +43,27 @@ struct unseen__list_equations {
     uint32_t right[UNSEEN__LIST_ROWS];
 };
 
-/* The unknowns of a block, twice: bit j of x[i] is bit i of words[j]. A kernel that does not read x
- * does not fill it. */
+/* The unknowns of a block: bit i of words[j] is bit j of unknown i. A kernel that reads them in
+ * another order has them in x, too. */
 struct unseen__list_unknowns {
     uint32_t x[UNSEEN__LIST_ROWS];
     uint64_t words[32];
 };
 
-static inline bool unseen__list_is_used(const struct unseen__list_system *s, size_t i)
+static inline struct unseen__list_rows unseen__list_rows_below(size_t n)
 {
-    return s->used[i / 8] >> i % 8 & 1;
+    struct unseen__list_rows rows = {UINT64_MAX, UINT64_MAX};
+    if (n < 64) {
+        rows = (struct unseen__list_rows){(UINT64_C(1) << n) - 1, 0};
+    } else if (n < UNSEEN__LIST_HEIGHT) {
+        rows.high = (UINT64_C(1) << (n - 64)) - 1;
+    }
+    return rows;
+}
+
+static inline bool unseen__list_has_row(struct unseen__list_rows rows, size_t r)
+{
+    return (r < 64 ? rows.low >> r : rows.high >> (r - 64)) & 1;
 }
 
 /* The keys of a page: coefficients, fingerprints and bump bytes. Kernels may read and write up to
@@ -88,19 +106,15 @@ struct unseen__list_kernel {
                        struct unseen__list_unknowns *unknowns_out);
 };
 
-/* The portable steps, for kernels that have none of their own. */
-void unseen__list_hash(const uint64_t *hashes, size_t n, const struct unseen__list_keys *keys);
+/* The portable step, for kernels that have none of their own. */
 void unseen__list_collect(struct unseen__list_system *system, const struct unseen__list_keys *keys,
                           const struct unseen__list_pick *pick);
 
-/* Parts of the portable steps. _keep ends an elimination: it stores the solved and the carried
- * equations, when each pivot's row is the only one with a bit in its column. _sum computes the
- * unknowns as x. */
+/* Ends an elimination: stores the solved and the carried equations, when each pivot's row is the
+ * only one with a bit in its column. */
 bool unseen__list_keep(const struct unseen__list_system *system,
                        struct unseen__list_equations *solved,
                        struct unseen__list_equations *carried);
-void unseen__list_sum(const struct unseen__list_equations *solved,
-                      const uint32_t next[UNSEEN__LIST_ROWS], uint32_t x[UNSEEN__LIST_ROWS]);
 
 /* Gives a solver another kernel: for tests, which need keys with equations of their choice. */
 void unseen__list_solver_replace(struct unseen__list_solver *solver,

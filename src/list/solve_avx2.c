@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * The steps of solve.c with AVX2. The equations are turned on their side: a plane holds one byte of
- * each of 128 rows, in four registers. What a stripe adds to a row depends on four bits of the row.
- * So for each plane there are 16 bytes to choose from, and one shuffle looks up 32 rows. */
+ * each of 128 rows, in four registers. The columns are eliminated eight at a time, that is, by
+ * planes. The byte of a row, times the inverse of the pivots' own bytes, says which of the eight
+ * pivots the row takes. That byte, times the pivots' bytes in another plane, is what the row gets
+ * there. A product of bytes and a matrix of 8 by 8 bits is two shuffles, of 16 bytes each, which
+ * look up what the lower and the upper halves of the bytes give. */
 #include "base/macros.h"
 #include "list/stripe.h"
 
@@ -11,11 +14,13 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "base/bytes.h"
+
 #define AVX2 UNSEEN_TARGET("avx2,bmi,bmi2,popcnt")
 
 enum {
     ROWS = UNSEEN__LIST_ROWS,
-    STRIPE = 4,                   /* columns eliminated at a time */
+    STRIPE = UNSEEN__LIST_STRIPE,
     HEIGHT = UNSEEN__LIST_HEIGHT, /* rows of a plane */
     WIDTH = 32,                   /* of a register */
     QUARTERS = HEIGHT / WIDTH,
@@ -24,31 +29,25 @@ enum {
     PLANES = 20
 };
 
-/* Four columns and their pivots. */
-struct stripe {
-    unsigned found; /* the columns that have a pivot */
-    unsigned pivots[STRIPE];
-    /* made[k] says which pivots' rows add up to a row that has only bit k of the stripe: bit i
-     * stands for the pivot of column i. */
-    unsigned made[STRIPE];
-};
-
 struct planes {
     uint8_t bytes[PLANES][HEIGHT];
     unsigned end; /* the number of planes in use */
 };
 
-/* single[k] is a 1 << k with zeros on both sides: from byte 128 - r on, it is 0 in all rows but row
- * r. */
-#define ZEROS_16  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-#define ZEROS_128 ZEROS_16, ZEROS_16, ZEROS_16, ZEROS_16, ZEROS_16, ZEROS_16, ZEROS_16, ZEROS_16
-static const uint8_t single[STRIPE][2 * HEIGHT] = {
-    {ZEROS_128, 1}, {ZEROS_128, 2}, {ZEROS_128, 4}, {ZEROS_128, 8}};
+/* The pivots of a stripe: the columns that have a pivot, and the pivots' rows, the first in the
+ * lowest byte. If they are near, they are in the 32 rows from `first` on, and a shuffle takes them
+ * from there. */
+struct pivots {
+    unsigned found;
+    uint64_t rows;
+    unsigned first;
+    __m256i shuffle;
+};
 
 /* ---- planes ---- */
 
-/* 32 rows of 8 bytes to 32 bytes of 8 planes. */
-AVX2 static inline void turn(const uint64_t *from, size_t n, uint8_t (*to)[HEIGHT])
+/* 32 rows of 8 bytes to 32 bytes of the first n of 8 planes. */
+AVX2 static inline void turn(const uint64_t *from, size_t n, uint8_t *to, size_t height)
 {
     const __m256i pairs = _mm256_broadcastsi128_si256(
         _mm_set_epi8(15, 7, 14, 6, 13, 5, 12, 4, 11, 3, 10, 2, 9, 1, 8, 0));
@@ -70,8 +69,9 @@ AVX2 static inline void turn(const uint64_t *from, size_t n, uint8_t (*to)[HEIGH
         a[i + 3] = _mm256_unpackhi_epi32(b[i + 2], b[i + 3]);
     }
     for (size_t i = 0; i < n; i += 2) {
-        _mm256_store_si256((void *)to[i], _mm256_unpacklo_epi64(a[i], a[i + 1]));
-        _mm256_store_si256((void *)to[i + 1], _mm256_unpackhi_epi64(a[i], a[i + 1]));
+        uint8_t *at = to + i * height;
+        _mm256_store_si256((void *)at, _mm256_unpacklo_epi64(a[i], a[i + 1]));
+        _mm256_store_si256((void *)(at + height), _mm256_unpackhi_epi64(a[i], a[i + 1]));
     }
 }
 
@@ -111,9 +111,9 @@ AVX2 static void to_planes(const struct unseen__list_system *s, struct planes *p
     }
     p->end = RIGHT + (s->right_bits + 7) / 8;
     for (size_t i = 0; i < HEIGHT; i += WIDTH) {
-        turn(s->w0 + i, 8, (uint8_t(*)[HEIGHT])(void *)&p->bytes[0][i]);
-        turn(s->w1 + i, 8, (uint8_t(*)[HEIGHT])(void *)&p->bytes[W1][i]);
-        turn(right + i, 4, (uint8_t(*)[HEIGHT])(void *)&p->bytes[RIGHT][i]);
+        turn(s->w0 + i, 8, &p->bytes[0][i], HEIGHT);
+        turn(s->w1 + i, 8, &p->bytes[W1][i], HEIGHT);
+        turn(right + i, 4, &p->bytes[RIGHT][i], HEIGHT);
     }
 }
 
@@ -133,149 +133,309 @@ AVX2 static void from_planes(const struct planes *p, struct unseen__list_system 
     }
 }
 
+/* ---- matrices ---- */
+
+/* Bytes 0 to 7 of both halves are the rows of a matrix. The result has in its lower half the
+ * products of the 16 numbers below 16 and the matrix, and in its upper half those of their 16-fold:
+ * a sum of rows, which are shuffled to where a number has their bits. */
+AVX2 static inline __m256i products(__m256i matrix)
+{
+    const __m256i rows[4] = {
+        _mm256_set_epi8(4, -1, 4, -1, 4, -1, 4, -1, 4, -1, 4, -1, 4, -1, 4, -1, 0, -1, 0, -1, 0, -1,
+                        0, -1, 0, -1, 0, -1, 0, -1, 0, -1),
+        _mm256_set_epi8(5, 5, -1, -1, 5, 5, -1, -1, 5, 5, -1, -1, 5, 5, -1, -1, 1, 1, -1, -1, 1, 1,
+                        -1, -1, 1, 1, -1, -1, 1, 1, -1, -1),
+        _mm256_set_epi8(6, 6, 6, 6, -1, -1, -1, -1, 6, 6, 6, 6, -1, -1, -1, -1, 2, 2, 2, 2, -1, -1,
+                        -1, -1, 2, 2, 2, 2, -1, -1, -1, -1),
+        _mm256_set_epi8(7, 7, 7, 7, 7, 7, 7, 7, -1, -1, -1, -1, -1, -1, -1, -1, 3, 3, 3, 3, 3, 3, 3,
+                        3, -1, -1, -1, -1, -1, -1, -1, -1)};
+    const __m256i low = _mm256_xor_si256(_mm256_shuffle_epi8(matrix, rows[0]),
+                                         _mm256_shuffle_epi8(matrix, rows[1]));
+    const __m256i high = _mm256_xor_si256(_mm256_shuffle_epi8(matrix, rows[2]),
+                                          _mm256_shuffle_epi8(matrix, rows[3]));
+    return _mm256_xor_si256(low, high);
+}
+
+/* The two tables of products, each in both halves. */
+struct tables {
+    __m256i low;
+    __m256i high;
+};
+
+AVX2 static inline struct tables tables_of(__m256i matrix)
+{
+    const __m256i x = products(matrix);
+    return (struct tables){_mm256_permute4x64_epi64(x, 0x44), _mm256_permute4x64_epi64(x, 0xee)};
+}
+
+/* Bytes as two numbers below 16 each. */
+struct halves {
+    __m256i low;
+    __m256i high;
+};
+
+AVX2 static inline struct halves halves_of(__m256i x)
+{
+    const __m256i mask = _mm256_set1_epi8(15);
+    return (struct halves){_mm256_and_si256(x, mask),
+                           _mm256_and_si256(_mm256_srli_epi16(x, 4), mask)};
+}
+
+/* The sum of x and the products of the bytes and the matrix of the tables. */
+AVX2 static inline __m256i add_product(__m256i x, struct halves bytes, struct tables tables)
+{
+    x = _mm256_xor_si256(x, _mm256_shuffle_epi8(tables.low, bytes.low));
+    return _mm256_xor_si256(x, _mm256_shuffle_epi8(tables.high, bytes.high));
+}
+
 /* ---- a stripe ---- */
 
-AVX2 static inline struct unseen__list_rows rows_with(const uint8_t *plane, unsigned bit)
+/* Finds the pivots among the 32 rows from the first available one on. Returns false if a pivot is
+ * not among these rows. */
+AVX2 static inline bool find_near(const uint8_t *plane, struct unseen__list_rows *available,
+                                  struct pivots *t)
 {
-    const __m128i shift = _mm_cvtsi32_si128(7 - (int)bit);
-    uint64_t masks[QUARTERS];
-    for (size_t q = 0; q < QUARTERS; q++) {
-        const __m256i x = _mm256_load_si256((const void *)(plane + WIDTH * q));
-        masks[q] = (uint32_t)_mm256_movemask_epi8(_mm256_sll_epi16(x, shift));
+    const unsigned first = (unsigned)__builtin_ctzll(available->low | UINT64_C(1) << 63);
+    const uint64_t before = available->low >> first | available->high << 1 << (63 - first);
+    __m256i x = _mm256_loadu_si256((const void *)(plane + first));
+    uint64_t having[STRIPE];
+    for (unsigned k = STRIPE; k-- > 0;) {
+        having[k] = (uint32_t)_mm256_movemask_epi8(x);
+        x = _mm256_add_epi8(x, x);
     }
-    return (struct unseen__list_rows){masks[0] | masks[1] << 32, masks[2] | masks[3] << 32};
+    uint64_t left = before;
+    const uint64_t a = _tzcnt_u64(unseen__list_take_pivot(having, 8, &left));
+    const uint64_t b = _tzcnt_u64(unseen__list_take_pivot(having + 1, 7, &left));
+    const uint64_t c = _tzcnt_u64(unseen__list_take_pivot(having + 2, 6, &left));
+    const uint64_t d = _tzcnt_u64(unseen__list_take_pivot(having + 3, 5, &left));
+    const uint64_t e = _tzcnt_u64(unseen__list_take_pivot(having + 4, 4, &left));
+    const uint64_t f = _tzcnt_u64(unseen__list_take_pivot(having + 5, 3, &left));
+    const uint64_t g = _tzcnt_u64(unseen__list_take_pivot(having + 6, 2, &left));
+    const uint64_t h = _tzcnt_u64(unseen__list_take_pivot(having + 7, 1, &left));
+    /* a column without a pivot gives 64, and the columns behind it mean nothing */
+    const uint64_t at = a | b << 8 | c << 16 | d << 24 | e << 32 | f << 40 | g << 48 | h << 56;
+    if ((at & UINT64_C(0x4040404040404040)) != 0) {
+        return false;
+    }
+    const uint64_t taken = before ^ left;
+    available->low &= ~(taken << first);
+    available->high &= ~(taken >> 1 >> (63 - first));
+    const __m128i low = _mm_cvtsi64_si128((long long)at);
+    t->found = 0xff;
+    t->rows = at + first * UINT64_C(0x0101010101010101);
+    t->first = first;
+    t->shuffle = _mm256_set_m128i(_mm_sub_epi8(low, _mm_set1_epi8(16)),
+                                  _mm_adds_epu8(low, _mm_set1_epi8(0x70)));
+    return true;
 }
 
-/* Gauss-Jordan elimination of the pivots among themselves. bits[k] has the four bits of pivot k,
- * and collects above them which pivots it is the sum of. */
-static inline void reduce(unsigned bits[STRIPE], struct stripe *t)
-{
-    for (unsigned k = 0; k < STRIPE; k++) {
-        bits[k] = t->found >> k & 1 ? (bits[k] & 15) | 16u << k : 0;
-    }
-    for (unsigned k = 0; k < STRIPE; k++) {
-        for (unsigned other = 0; other < STRIPE; other++) {
-            if (other != k) {
-                bits[other] ^= bits[k] & (0 - (bits[other] >> k & t->found >> k & 1));
-            }
-        }
-    }
-    for (unsigned k = 0; k < STRIPE; k++) {
-        t->made[k] = bits[k] >> 4;
-    }
-}
-
-/* Finds the stripe's pivots. */
-AVX2 static inline void find_stripe(const uint8_t *plane, unsigned bit,
-                                    struct unseen__list_rows *available, struct stripe *t)
+/* Finds pivots among all rows. */
+AVX2 static UNSEEN_NOINLINE void find_far(const uint8_t *plane, struct unseen__list_rows *available,
+                                          struct pivots *t)
 {
     struct unseen__list_rows having[STRIPE];
-    unsigned bits[STRIPE];
+    unsigned rows[STRIPE];
     for (unsigned k = 0; k < STRIPE; k++) {
-        having[k] = rows_with(plane, bit + k);
+        const __m128i shift = _mm_cvtsi32_si128(7 - (int)k);
+        uint64_t masks[QUARTERS];
+        for (size_t q = 0; q < QUARTERS; q++) {
+            const __m256i x = _mm256_load_si256((const void *)(plane + WIDTH * q));
+            masks[q] = (uint32_t)_mm256_movemask_epi8(_mm256_sll_epi16(x, shift));
+        }
+        having[k] =
+            (struct unseen__list_rows){masks[0] | masks[1] << 32, masks[2] | masks[3] << 32};
     }
-    t->found = unseen__list_stripe_find(having, STRIPE, available, t->pivots);
+    t->found = unseen__list_stripe_find(having, available, rows);
+    t->rows = 0;
     for (unsigned k = 0; k < STRIPE; k++) {
-        bits[k] = (unsigned)plane[t->pivots[k] % HEIGHT] >> bit;
+        t->rows |= (uint64_t)rows[k] << 8 * k;
     }
-    reduce(bits, t);
 }
 
-/* Adds to each row the sum of pivots that clears its bits of the stripe; to a pivot, the sum that
- * leaves only its own bit. */
-AVX2 static inline void add_sums(struct planes *p, const struct stripe *t, unsigned column)
+/* The pivots' bytes in a plane, in each word of the register; any byte for a pivot that was not
+ * found. */
+AVX2 static inline __m256i bytes_of(const uint8_t *plane, const struct pivots *t, bool near)
 {
-    const uint8_t *plane = p->bytes[column / 8];
-    const __m128i shift = _mm_cvtsi32_si128((int)(column % 8));
-    const __m256i found = _mm256_set1_epi8((char)t->found);
-    const __m256i values = _mm256_broadcastsi128_si256(
-        _mm_set_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
-    __m256i index[QUARTERS];
-    for (size_t q = 0; q < QUARTERS; q++) {
-        const __m256i x = _mm256_load_si256((const void *)(plane + WIDTH * q));
-        index[q] = _mm256_and_si256(_mm256_srl_epi16(x, shift), found);
+    if (near) {
+        const __m256i x = _mm256_loadu_si256((const void *)(plane + t->first));
+        const __m256i y = _mm256_shuffle_epi8(x, t->shuffle);
+        return _mm256_or_si256(y, _mm256_permute4x64_epi64(y, 0x4e));
     }
-    const uint8_t *from[STRIPE]; /* a pivot's byte of plane 0; any byte if there is no pivot */
-    __m256i sums = _mm256_setzero_si256();
+    uint64_t bytes = 0;
     for (unsigned k = 0; k < STRIPE; k++) {
-        const __m256i bit = _mm256_set1_epi8((char)(1 << k));
-        const __m256i has = _mm256_cmpeq_epi8(_mm256_and_si256(values, bit), bit);
-        sums = _mm256_xor_si256(sums, _mm256_and_si256(has, _mm256_set1_epi8((char)t->made[k])));
-        from[k] = p->bytes[0] + t->pivots[k] % HEIGHT;
-        if (t->found >> k & 1) {
-            for (size_t q = 0; q < QUARTERS; q++) {
-                const uint8_t *one = single[k] + HEIGHT - t->pivots[k] + WIDTH * q;
-                index[q] = _mm256_xor_si256(index[q], _mm256_loadu_si256((const void *)one));
-            }
-        }
+        bytes |= (uint64_t)plane[(t->rows >> 8 * k) % HEIGHT] << 8 * k;
     }
-    __m256i masks[STRIPE]; /* masks[k]: for which values of the index pivot k is part of the sum */
-    for (unsigned k = 0; k < STRIPE; k++) {
-        const __m256i bit = _mm256_set1_epi8((char)(1 << k));
-        masks[k] = _mm256_cmpeq_epi8(_mm256_and_si256(sums, bit), bit);
-    }
-    for (unsigned i = (column + STRIPE) / 8; i < p->end; i++) {
-        const size_t at = (size_t)i * HEIGHT;
-        __m256i table = _mm256_setzero_si256();
-        for (unsigned k = 0; k < STRIPE; k++) {
-            const __m256i byte = _mm256_set1_epi8((char)from[k][at]);
-            table = _mm256_xor_si256(table, _mm256_and_si256(byte, masks[k]));
-        }
+    return _mm256_set1_epi64x((long long)bytes);
+}
+
+/* Adds the pivots' rows to the rows of some planes, as `which` says. */
+AVX2 static inline void add_pivots(struct planes *p, unsigned first, unsigned end,
+                                   const struct pivots *t, bool near,
+                                   const struct halves which[QUARTERS])
+{
+    for (unsigned i = first; i < end; i++) {
+        const struct tables tables = tables_of(bytes_of(p->bytes[i], t, near));
         for (size_t q = 0; q < QUARTERS; q++) {
             __m256i *to = (void *)(p->bytes[i] + WIDTH * q);
-            const __m256i sum = _mm256_shuffle_epi8(table, index[q]);
-            _mm256_store_si256(to, _mm256_xor_si256(_mm256_load_si256(to), sum));
+            _mm256_store_si256(to, add_product(_mm256_load_si256(to), which[q], tables));
         }
     }
+}
+
+/* Adds to each row the sum of pivots that clears its byte in plane c; to a pivot, the sum that
+ * leaves only its own bit. */
+AVX2 static inline void add_stripe(struct planes *p, unsigned c, const struct pivots *t, bool near,
+                                   bool with_w1)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint8_t *plane = p->bytes[c];
+    uint64_t matrix = (uint64_t)_mm_cvtsi128_si64(_mm256_castsi256_si128(bytes_of(plane, t, near)));
+    uint64_t kept = UINT64_MAX;
+    if (!near) { /* a missing pivot becomes one that no row takes */
+        kept = _pdep_u64(t->found, ones) * 0xff;
+        matrix = (matrix & kept & t->found * ones) | (UINT64_C(0x8040201008040201) & ~kept);
+    }
+    const uint64_t inverse = unseen__list_invert(matrix) & kept;
+    for (unsigned k = 0; k < STRIPE; k++) {
+        if (near || t->found >> k & 1) {
+            plane[t->rows >> 8 * k & 0xff] ^= (uint8_t)(1u << k);
+        }
+    }
+    const struct tables tables = tables_of(_mm256_set1_epi64x((long long)inverse));
+    struct halves which[QUARTERS];
+    for (size_t q = 0; q < QUARTERS; q++) {
+        const __m256i x = _mm256_load_si256((const void *)(plane + WIDTH * q));
+        which[q] = halves_of(add_product(_mm256_setzero_si256(), halves_of(x), tables));
+    }
+    add_pivots(p, c + 1, with_w1 ? RIGHT : W1, t, near, which);
+    add_pivots(p, RIGHT, p->end, t, near, which);
 }
 
 AVX2 static bool eliminate(struct unseen__list_system *s, struct unseen__list_equations *solved,
                            struct unseen__list_equations *carried)
 {
     struct planes p __attribute__((aligned(WIDTH)));
-    struct stripe t;
-    struct unseen__list_rows available = unseen__list_rows_below(s->n);
-    const struct unseen__list_rows all = available;
+    const struct unseen__list_rows own = unseen__list_own_rows(s);
+    s->left = unseen__list_rows_below(s->n);
     to_planes(s, &p);
-    for (unsigned column = 0; column < ROWS; column += STRIPE) {
-        const uint8_t *plane = p.bytes[column / 8];
-        find_stripe(plane, column % 8, &available, &t);
-        add_sums(&p, &t, column);
-        for (unsigned k = 0; k < STRIPE; k++) {
-            s->pivots[column + k] = (uint16_t)t.pivots[k];
+    for (unsigned c = 0; c < W1; c++) {
+        struct pivots t;
+        const bool near = find_near(p.bytes[c], &s->left, &t);
+        if (UNSEEN_UNLIKELY(!near)) {
+            find_far(p.bytes[c], &s->left, &t);
         }
+        const bool with_w1 = unseen__list_changes_w1(own, s->left);
+        if (near) {
+            add_stripe(&p, c, &t, true, with_w1);
+        } else {
+            add_stripe(&p, c, &t, false, with_w1);
+        }
+        store_le64(s->pivots + STRIPE * c, t.rows);
     }
     from_planes(&p, s);
-    const uint64_t used[2] = {all.low & ~available.low, all.high & ~available.high};
-    memcpy(s->used, used, sizeof(used)); /* x86 has the order of bytes that `used` wants */
     return unseen__list_keep(s, solved, carried);
 }
 
 /* ---- unknowns ---- */
 
-AVX2 static void transpose(const uint32_t x[ROWS], unsigned n, uint64_t *words)
-{
-    for (unsigned j = 0; j < n; j++) {
-        const __m128i shift = _mm_cvtsi32_si128(31 - (int)j);
-        uint64_t word = 0;
-        for (unsigned i = 0; i < ROWS; i += 8) {
-            const __m256i y = _mm256_sll_epi32(_mm256_loadu_si256((const void *)(x + i)), shift);
-            word |= (uint64_t)(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(y)) << i;
-        }
-        words[j] = word;
-    }
-}
-
+/* The unknowns are planes in this kernel: byte 64 * i + r of x is byte i of unknown r. */
 AVX2 static void substitute(const struct unseen__list_equations *solved, unsigned ncolumns,
                             const struct unseen__list_unknowns *next,
                             struct unseen__list_unknowns *to)
 {
-    unseen__list_sum(solved, next->x, to->x);
-    transpose(to->x, ncolumns, to->words);
+    uint8_t w[8][ROWS] __attribute__((aligned(WIDTH)));
+    uint8_t right[4][ROWS] __attribute__((aligned(WIDTH)));
+    uint64_t wide[ROWS];
+    for (size_t i = 0; i < ROWS; i++) {
+        wide[i] = solved->right[i];
+    }
+    for (size_t h = 0; h < ROWS; h += WIDTH) {
+        turn(solved->w + h, 8, &w[0][h], ROWS);
+        turn(wide + h, 4, &right[0][h], ROWS);
+    }
+    for (unsigned i = 0; 8 * i < ncolumns; i++) {
+        const uint8_t *from = (const uint8_t *)next->x + (size_t)i * ROWS;
+        uint8_t *x = (uint8_t *)to->x + (size_t)i * ROWS;
+        __m256i sums[2];
+        for (size_t h = 0; h < 2; h++) {
+            sums[h] = _mm256_load_si256((const void *)(right[i] + WIDTH * h));
+        }
+        for (size_t j = 0; j < 8; j++) {
+            const struct tables tables =
+                tables_of(_mm256_set1_epi64x((long long)load_le64(from + 8 * j)));
+            for (size_t h = 0; h < 2; h++) {
+                const __m256i bytes = _mm256_load_si256((const void *)(w[j] + WIDTH * h));
+                sums[h] = add_product(sums[h], halves_of(bytes), tables);
+            }
+        }
+        for (size_t h = 0; h < 2; h++) {
+            _mm256_storeu_si256((void *)(x + WIDTH * h), sums[h]);
+        }
+        for (unsigned k = 8; k-- > 0;) {
+            const uint64_t high = (uint32_t)_mm256_movemask_epi8(sums[1]);
+            to->words[8 * i + k] = (uint32_t)_mm256_movemask_epi8(sums[0]) | high << 32;
+            sums[0] = _mm256_add_epi8(sums[0], sums[0]);
+            sums[1] = _mm256_add_epi8(sums[1], sums[1]);
+        }
+    }
 }
 
-const struct unseen__list_kernel unseen__list_avx2 = {unseen__list_hash, unseen__list_collect,
-                                                      eliminate, substitute};
+/* ---- keys ---- */
+
+/* The lower words of the products of words and a factor. */
+AVX2 static inline __m256i multiply(__m256i x, uint64_t factor)
+{
+    const __m256i low = _mm256_set1_epi64x((long long)(factor & UINT32_MAX));
+    const __m256i high = _mm256_set1_epi64x((long long)(factor >> 32));
+    const __m256i outer = _mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(x, 32), low),
+                                           _mm256_mul_epu32(x, high));
+    return _mm256_add_epi64(_mm256_mul_epu32(x, low), _mm256_slli_epi64(outer, 32));
+}
+
+AVX2 static inline __m256i mix(__m256i x)
+{
+    x = _mm256_xor_si256(x, _mm256_srli_epi64(x, 30));
+    x = multiply(x, UINT64_C(0xbf58476d1ce4e5b9));
+    x = _mm256_xor_si256(x, _mm256_srli_epi64(x, 27));
+    x = multiply(x, UINT64_C(0x94d049bb133111eb));
+    return _mm256_xor_si256(x, _mm256_srli_epi64(x, 31));
+}
+
+/* unseen__list_row_of, for four keys at a time; SLACK is more than three. */
+AVX2 static void hash(const uint64_t *hashes, size_t n, const struct unseen__list_keys *keys)
+{
+    const __m256i step = _mm256_set1_epi64x((long long)UINT64_C(0x9e3779b97f4a7c15));
+    const __m128i bits = _mm_set1_epi32(INT32_MAX);
+    const __m256i pick = _mm256_broadcastsi128_si256(
+        _mm_set_epi8(-1, -1, -1, -1, -1, -1, 15, 7, 12, 11, 10, 9, 4, 3, 2, 1));
+    for (size_t i = 0; i < n; i += 4) {
+        uint64_t tail[4] = {0};
+        const uint64_t *from = hashes + i;
+        if (n - i < 4) {
+            memcpy(tail, from, (n - i) * sizeof(*tail));
+            from = tail;
+        }
+        const __m256i x = _mm256_loadu_si256((const void *)from);
+        const __m256i c0 = mix(x);
+        const __m256i c1 = mix(_mm256_add_epi64(x, step));
+        /* in each half, the two fingerprints and then the two bump bytes */
+        const __m256i more =
+            _mm256_shuffle_epi8(multiply(_mm256_xor_si256(c0, _mm256_shuffle_epi32(c1, 0xb1)),
+                                         UINT64_C(0xd6e8feb86659fd93)),
+                                pick);
+        const __m128i low = _mm256_castsi256_si128(more);
+        const __m128i high = _mm256_extracti128_si256(more, 1);
+        _mm256_storeu_si256((void *)(keys->c0 + i), c0);
+        _mm256_storeu_si256((void *)(keys->c1 + i), c1);
+        _mm_storeu_si128((void *)(keys->fingerprint + i),
+                         _mm_and_si128(_mm_unpacklo_epi64(low, high), bits));
+        store_le32(keys->bump + i, (uint32_t)_mm_extract_epi16(low, 4) |
+                                       (uint32_t)_mm_extract_epi16(high, 4) << 16);
+    }
+}
+
+const struct unseen__list_kernel unseen__list_avx2 = {hash, unseen__list_collect, eliminate,
+                                                      substitute};
 
 #else
 

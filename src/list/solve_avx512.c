@@ -27,7 +27,7 @@ enum {
     W1 = 8,    /* the planes: 8 of w0, 8 of w1, up to 4 of the right side */
     RIGHT = 16,
     PLANES = 20,
-    STRIPE = 8 /* columns eliminated at a time */
+    STRIPE = UNSEEN__LIST_STRIPE
 };
 
 struct plane {
@@ -185,41 +185,12 @@ AVX512 static inline void take_system(const struct unseen__list_system *s, struc
 /* The product of this word and a matrix in reverse order is that matrix, transposed. */
 #define TURNED INT64_C(0x0102040810204080)
 
-/* Inverts a matrix by Gauss-Jordan elimination. The diagonal never becomes 0, because the columns'
- * pivots were found in this order. */
-AVX512 static inline uint64_t invert(uint64_t matrix)
-{
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    uint64_t inverse = UINT64_C(0x8040201008040201);
-    for (unsigned k = 0; k < STRIPE; k++) {
-        const uint64_t others = matrix >> k & (ones ^ UINT64_C(1) << 8 * k);
-        const uint64_t row = matrix >> 8 * k & 0xff;
-        const uint64_t inverse_row = inverse >> 8 * k & 0xff;
-        matrix ^= others * row;
-        inverse ^= others * inverse_row;
-    }
-    return inverse;
-}
-
 /* The pivots of a stripe: the columns that have a pivot, and the pivots' rows, the first in the
  * highest byte. */
 struct pivots {
     unsigned found;
     uint64_t rows;
 };
-
-/* Takes the pivot of the first of n columns, and eliminates it from the other columns. Returns a
- * bit for its row; 0 if the column has no pivot. */
-UNSEEN_INLINE uint64_t take_pivot(uint64_t *having, unsigned n, uint64_t *left)
-{
-    const uint64_t candidates = having[0] & *left;
-    const uint64_t self = candidates & (0 - candidates);
-    *left ^= self;
-    for (unsigned i = 1; i < n; i++) {
-        having[i] ^= having[0] & (0 - (uint64_t)((having[i] & self) != 0));
-    }
-    return self;
-}
 
 /* Finds the pivots among the 64 rows from the first available one on. Returns false if a pivot is
  * not among these rows. */
@@ -239,14 +210,14 @@ AVX512 static inline bool find_near(const struct plane *plane, struct unseen__li
         having[k] = _mm512_test_epi8_mask(rows, _mm512_set1_epi8((char)(1 << k)));
     }
     uint64_t left = before;
-    const uint64_t a = take_pivot(having, 8, &left);
-    const uint64_t b = take_pivot(having + 1, 7, &left);
-    const uint64_t c = take_pivot(having + 2, 6, &left);
-    const uint64_t d = take_pivot(having + 3, 5, &left);
-    const uint64_t e = take_pivot(having + 4, 4, &left);
-    const uint64_t f = take_pivot(having + 5, 3, &left);
-    const uint64_t g = take_pivot(having + 6, 2, &left);
-    const uint64_t h = take_pivot(having + 7, 1, &left);
+    const uint64_t a = unseen__list_take_pivot(having, 8, &left);
+    const uint64_t b = unseen__list_take_pivot(having + 1, 7, &left);
+    const uint64_t c = unseen__list_take_pivot(having + 2, 6, &left);
+    const uint64_t d = unseen__list_take_pivot(having + 3, 5, &left);
+    const uint64_t e = unseen__list_take_pivot(having + 4, 4, &left);
+    const uint64_t f = unseen__list_take_pivot(having + 5, 3, &left);
+    const uint64_t g = unseen__list_take_pivot(having + 6, 2, &left);
+    const uint64_t h = unseen__list_take_pivot(having + 7, 1, &left);
     /* a column without a pivot gives 64, and the columns behind it mean nothing */
     const uint64_t at = _tzcnt_u64(a) << 56 | _tzcnt_u64(b) << 48 | _tzcnt_u64(c) << 40 |
                         _tzcnt_u64(d) << 32 | _tzcnt_u64(e) << 24 | _tzcnt_u64(f) << 16 |
@@ -273,7 +244,7 @@ AVX512 static UNSEEN_NOINLINE void find_far(const struct plane *plane,
         having[k].low = _mm512_test_epi8_mask(plane->low, bit);
         having[k].high = _mm512_test_epi8_mask(plane->high, bit);
     }
-    t->found = unseen__list_stripe_find(having, STRIPE, available, rows);
+    t->found = unseen__list_stripe_find(having, available, rows);
     t->rows = 0;
     for (unsigned k = 0; k < STRIPE; k++) {
         t->rows = t->rows << 8 | (rows[k] & 127); /* any row, if none was found */
@@ -298,8 +269,18 @@ AVX512 static inline void add_pivots(struct plane *plane, __m512i bytes, const s
         _mm512_xor_si512(plane->solved, _mm512_gf2p8affine_epi64_epi8(which->solved, factor, 0));
 }
 
+/* The same for some planes. */
+AVX512 static inline void add_all(struct planes *p, unsigned first, unsigned end, __m512i rows,
+                                  bool near, const struct plane *which)
+{
+    for (unsigned i = first; i < end; i++) {
+        add_pivots(&p->plane[i], bytes_of(&p->plane[i], rows, near), which);
+    }
+}
+
 /* Eliminates the columns of plane c. */
 AVX512 static inline void eliminate_stripe(struct planes *p, unsigned c,
+                                           struct unseen__list_rows own,
                                            struct unseen__list_rows *available)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -318,7 +299,7 @@ AVX512 static inline void eliminate_stripe(struct planes *p, unsigned c,
         kept = _pdep_u64(t.found, ones) * 0xff;
         matrix = (matrix & kept & t.found * ones) | (UINT64_C(0x8040201008040201) & ~kept);
     }
-    const uint64_t inverse = invert(matrix) & kept;
+    const uint64_t inverse = unseen__list_invert(matrix) & kept;
     const __m512i factor = _mm512_gf2p8affine_epi64_epi8(
         _mm512_set1_epi64(TURNED), _mm512_set1_epi64((long long)__builtin_bswap64(inverse)), 0);
     const __m512i solved = _mm512_gf2p8affine_epi64_epi8(plane->solved, factor, 0);
@@ -326,14 +307,13 @@ AVX512 static inline void eliminate_stripe(struct planes *p, unsigned c,
         _mm512_gf2p8affine_epi64_epi8(plane->low, factor, 0),
         _mm512_gf2p8affine_epi64_epi8(plane->high, factor, 0),
         _mm512_mask_set1_epi64(solved, (__mmask8)(1u << c), (long long)inverse)};
+    const unsigned end = unseen__list_changes_w1(own, *available) ? RIGHT : W1;
     if (near) {
-        for (unsigned i = c + 1; i < p->end; i++) {
-            add_pivots(&p->plane[i], bytes_of(&p->plane[i], rows, true), &which);
-        }
+        add_all(p, c + 1, end, rows, true, &which);
+        add_all(p, RIGHT, p->end, rows, true, &which);
     } else {
-        for (unsigned i = c + 1; i < p->end; i++) {
-            add_pivots(&p->plane[i], bytes_of(&p->plane[i], rows, false), &which);
-        }
+        add_all(p, c + 1, end, rows, false, &which);
+        add_all(p, RIGHT, p->end, rows, false, &which);
     }
 }
 
@@ -391,9 +371,10 @@ AVX512 static bool eliminate(struct unseen__list_system *s, struct unseen__list_
 {
     struct planes p;
     struct unseen__list_rows available = unseen__list_rows_below(s->n);
+    const struct unseen__list_rows own = unseen__list_own_rows(s);
     take_system(s, &p);
     for (unsigned c = 0; c < W1; c++) {
-        eliminate_stripe(&p, c, &available);
+        eliminate_stripe(&p, c, own, &available);
     }
     for (unsigned i = W1; i < RIGHT; i++) {
         _mm512_storeu_si512(solved->w + WORDS * (i - W1), p.plane[i].solved);

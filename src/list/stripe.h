@@ -5,39 +5,38 @@
 #ifndef UNSEEN_LIST_STRIPE_H
 #define UNSEEN_LIST_STRIPE_H
 
+#include "base/macros.h"
 #include "list/solve.h"
 
-/* One bit for each row. */
-struct unseen__list_rows {
-    uint64_t low;
-    uint64_t high;
+enum {
+    UNSEEN__LIST_STRIPE = 8 /* columns eliminated at a time */
 };
 
-static inline struct unseen__list_rows unseen__list_rows_below(size_t n)
+/* The rows that are not carried ones. */
+static inline struct unseen__list_rows unseen__list_own_rows(const struct unseen__list_system *s)
 {
-    struct unseen__list_rows rows = {UINT64_MAX, UINT64_MAX};
-    if (n < 64) {
-        rows = (struct unseen__list_rows){(UINT64_C(1) << n) - 1, 0};
-    } else if (n < UNSEEN__LIST_HEIGHT) {
-        rows.high = (UINT64_C(1) << (n - 64)) - 1;
-    }
-    return rows;
+    const struct unseen__list_rows all = unseen__list_rows_below(s->n);
+    const struct unseen__list_rows carried = unseen__list_rows_below(s->ncarried);
+    return (struct unseen__list_rows){all.low & ~carried.low, all.high & ~carried.high};
 }
 
-static inline bool unseen__list_has_row(struct unseen__list_rows rows, unsigned r)
+/* Is one of the own rows a pivot? Carried rows come first and have a w1 of 0. So the first pivots
+ * are among them, and until there is another one, w1 stays as it is. */
+static inline bool unseen__list_changes_w1(struct unseen__list_rows own,
+                                           struct unseen__list_rows left)
 {
-    return (r < 64 ? rows.low >> r : rows.high >> (r - 64)) & 1;
+    return ((own.low & ~left.low) | (own.high & ~left.high)) != 0;
 }
 
-/* Finds the pivots of n columns, one after the other. The pivot of a column is the first available
- * row that has a bit there once the columns before are eliminated, or NO_ROW. Takes the pivots out
- * of available, and returns a bit for each column that has a pivot. */
-static inline unsigned unseen__list_stripe_find(struct unseen__list_rows *having, unsigned n,
-                                                struct unseen__list_rows *available,
-                                                unsigned *pivots)
+/* Finds the pivots of a stripe's columns, one after the other. The pivot of a column is the first
+ * available row that has a bit there once the columns before are eliminated, or NO_ROW. Takes the
+ * pivots out of available, and returns a bit for each column that has a pivot. */
+static inline unsigned
+unseen__list_stripe_find(struct unseen__list_rows having[UNSEEN__LIST_STRIPE],
+                         struct unseen__list_rows *available, unsigned pivots[UNSEEN__LIST_STRIPE])
 {
     unsigned found = 0;
-    for (unsigned k = 0; k < n; k++) {
+    for (unsigned k = 0; k < UNSEEN__LIST_STRIPE; k++) {
         const uint64_t low = having[k].low & available->low;
         const uint64_t high = having[k].high & available->high;
         if ((low | high) == 0) {
@@ -52,7 +51,7 @@ static inline unsigned unseen__list_stripe_find(struct unseen__list_rows *having
             r = 64 + (unsigned)__builtin_ctzll(high);
             available->high &= ~(UINT64_C(1) << (r - 64));
         }
-        for (unsigned other = k + 1; other < n; other++) {
+        for (unsigned other = k + 1; other < UNSEEN__LIST_STRIPE; other++) {
             const uint64_t add = 0 - (uint64_t)unseen__list_has_row(having[other], r);
             having[other].low ^= having[k].low & add;
             having[other].high ^= having[k].high & add;
@@ -61,6 +60,35 @@ static inline unsigned unseen__list_stripe_find(struct unseen__list_rows *having
         found |= 1u << k;
     }
     return found;
+}
+
+/* Takes the pivot of the first of n columns, and eliminates it from the other columns. Returns a
+ * bit for its row; 0 if the column has no pivot, and then the columns behind it mean nothing. */
+UNSEEN_INLINE uint64_t unseen__list_take_pivot(uint64_t *having, unsigned n, uint64_t *left)
+{
+    const uint64_t candidates = having[0] & *left;
+    const uint64_t self = candidates & (0 - candidates);
+    *left ^= self;
+    for (unsigned i = 1; i < n; i++) {
+        having[i] ^= (having[i] & self) != 0 ? having[0] : 0;
+    }
+    return self;
+}
+
+/* Inverts a matrix of 8 by 8 bits, with row 0 in the lowest byte, by Gauss-Jordan elimination. The
+ * diagonal never becomes 0, because the columns' pivots were found in this order. */
+static inline uint64_t unseen__list_invert(uint64_t matrix)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t inverse = UINT64_C(0x8040201008040201);
+    for (unsigned k = 0; k < UNSEEN__LIST_STRIPE; k++) {
+        const uint64_t others = matrix >> k & (ones ^ UINT64_C(1) << 8 * k);
+        const uint64_t row = matrix >> 8 * k & 0xff;
+        const uint64_t inverse_row = inverse >> 8 * k & 0xff;
+        matrix ^= others * row;
+        inverse ^= others * inverse_row;
+    }
+    return inverse;
 }
 
 #endif

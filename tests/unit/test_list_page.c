@@ -114,30 +114,32 @@ static void test_shapes(void)
     CHECK(unseen__list_geometry_for(1e-12, &geometry) == UNSEEN_ERR_FPR);
 }
 
-/* The bytes of some pages, which are the same at every level: this number is what the portable one
- * makes. */
+/* The bytes of some pages, which are the same at every level. */
 static void test_bytes(void)
 {
+    const double rates[] = {0.25, 1e-2, 1e-4, 1e-6, 1e-9};
     const struct unseen_allocator allocator = unseen__allocator(NULL);
-    struct unseen__list_geometry geometry;
-    struct unseen__list_solver *solvers[2] = {NULL, NULL};
-    uint8_t pages[2][UNSEEN__LIST_PAGE];
     uint64_t random = 99;
-    CHECK(unseen__list_geometry_for(1e-4, &geometry) == UNSEEN_OK);
-    CHECK(unseen__list_solver_create(&solvers[0], &geometry, ROOM, UNSEEN_CPU_PORTABLE,
-                                     &allocator) == UNSEEN_OK);
-    CHECK(unseen__list_solver_create(&solvers[1], &geometry, ROOM, test_cpu, &allocator) ==
-          UNSEEN_OK);
-    for (unsigned k = 0; k < 100; k++) {
-        size_t nbumped[2] = {0, 0};
-        make_keys(&geometry, 64 * geometry.blocks * (80 + k % 40) / 100, &random);
-        for (size_t i = 0; i < 2; i++) {
-            unseen__list_solve(solvers[i], hashes, ends, pages[i], bumped, &nbumped[i]);
+    for (size_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++) {
+        struct unseen__list_geometry geometry;
+        struct unseen__list_solver *solvers[2] = {NULL, NULL};
+        uint8_t pages[2][UNSEEN__LIST_PAGE];
+        CHECK(unseen__list_geometry_for(rates[r], &geometry) == UNSEEN_OK);
+        CHECK(unseen__list_solver_create(&solvers[0], &geometry, ROOM, UNSEEN_CPU_PORTABLE,
+                                         &allocator) == UNSEEN_OK);
+        CHECK(unseen__list_solver_create(&solvers[1], &geometry, ROOM, test_cpu, &allocator) ==
+              UNSEEN_OK);
+        for (unsigned k = 0; k < 40; k++) {
+            size_t nbumped[2] = {0, 0};
+            make_keys(&geometry, 64 * geometry.blocks * (80 + k) / 100, &random);
+            for (size_t i = 0; i < 2; i++) {
+                unseen__list_solve(solvers[i], hashes, ends, pages[i], bumped, &nbumped[i]);
+            }
+            CHECK(nbumped[0] == nbumped[1] && memcmp(pages[0], pages[1], sizeof(pages[0])) == 0);
         }
-        CHECK(nbumped[0] == nbumped[1] && memcmp(pages[0], pages[1], sizeof(pages[0])) == 0);
+        unseen__list_solver_free(solvers[0]);
+        unseen__list_solver_free(solvers[1]);
     }
-    unseen__list_solver_free(solvers[0]);
-    unseen__list_solver_free(solvers[1]);
 }
 
 int main(void)

@@ -15,7 +15,8 @@
  *   duplicates, which count as rows when levels are chosen        unit/list (thrice_key, same_key)
  *   stores of a whole word behind the end of a chunk              unit/list_parts (test_spill)
  *   a query that does not cut its key as the spill did            unit/list (sizes with a capacity)
- *   another result on another processor                           unit/list_page (test_bytes)
+ *   another result on another processor                           unit/list_page (test_bytes),
+ *                                                                 and solve here
  *
  * Chance does not make these pages within a year, so the equations are injected: the solver gets a
  * kernel whose keys have coefficients of the test's choice. */
@@ -34,6 +35,8 @@ enum {
 static struct unseen__list_geometry geometry;
 static struct unseen__list_solver *solver;
 static struct unseen__list_kernel kernel;
+static struct unseen__list_solver *portable_solver;
+static struct unseen__list_kernel portable;
 
 /* The keys of a page, in the order of their blocks. */
 static struct unseen__list_row rows[KEYS];
@@ -51,21 +54,32 @@ static void hash_chosen(const uint64_t *hashes, size_t n, const struct unseen__l
     }
 }
 
-static void start(double fpr)
+static struct unseen__list_solver *make_solver(enum unseen_cpu cpu,
+                                               struct unseen__list_kernel *chosen)
 {
     const struct unseen_allocator allocator = unseen__allocator(NULL);
+    struct unseen__list_solver *made = NULL;
+    CHECK(unseen__list_solver_create(&made, &geometry, KEYS, cpu, &allocator) == UNSEEN_OK);
+    *chosen = *unseen__list_kernel_for(cpu);
+    chosen->hash = hash_chosen;
+    unseen__list_solver_replace(made, chosen);
+    return made;
+}
+
+static void start(double fpr)
+{
     CHECK(unseen__list_geometry_for(fpr, &geometry) == UNSEEN_OK);
-    CHECK(unseen__list_solver_create(&solver, &geometry, KEYS, test_cpu, &allocator) == UNSEEN_OK);
-    kernel = *unseen__list_kernel_for(test_cpu);
-    kernel.hash = hash_chosen;
-    unseen__list_solver_replace(solver, &kernel);
+    solver = make_solver(test_cpu, &kernel);
+    portable_solver = make_solver(UNSEEN_CPU_PORTABLE, &portable);
     nrows = 0;
 }
 
 static void end(void)
 {
     unseen__list_solver_free(solver);
+    unseen__list_solver_free(portable_solver);
     solver = NULL;
+    portable_solver = NULL;
 }
 
 static void add(unsigned block, uint64_t c0, uint64_t c1, uint32_t fingerprint, unsigned bump)
@@ -91,9 +105,10 @@ static void add_random(unsigned block, size_t n)
 }
 
 /* Solves the page: each key is in it or bumped, and if it is said to be bumped, the page says so,
- * too. How many are bumped. */
+ * too. Portable code makes the same page. How many are bumped. */
 static size_t solve(uint8_t page[UNSEEN__LIST_PAGE])
 {
+    uint8_t portable_page[UNSEEN__LIST_PAGE];
     static uint64_t hashes[KEYS];
     static uint32_t bumped[KEYS + 1];
     uint32_t ends[UNSEEN__LIST_BLOCKS_MAX];
@@ -107,7 +122,9 @@ static size_t solve(uint8_t page[UNSEEN__LIST_PAGE])
         ends[i] = (uint32_t)at;
     }
     CHECK_EQ(at, nrows);
+    unseen__list_solve(portable_solver, hashes, ends, portable_page, bumped, &nbumped);
     unseen__list_solve(solver, hashes, ends, page, bumped, &nbumped);
+    CHECK(memcmp(page, portable_page, UNSEEN__LIST_PAGE) == 0);
     at = 0;
     for (size_t i = 0; i < nrows; i++) {
         const bool is_bumped = at < nbumped && bumped[at] == i;
