@@ -4,10 +4,9 @@
  * what follows:
  *
  *     g, G, d, r a file of Guava (G: with texts as UTF-16), of DCSO or of RedisBloom's BF.SCANDUMP,
- *     cut
- *               into pieces by the second byte. The result must not depend on the pieces; memory is
- *               at most the input's and 40 KB
- *     others    the payloads of chunks (frames.h)
+ *                 cut into pieces by the second byte. The result must not depend on the pieces;
+ *                 memory is at most the input's and 40 KB
+ *     others      the payloads of chunks (frames.h)
  *
  * A layer that comes out must answer, and its export must come back as the same bytes. */
 #include "frames.h"

@@ -6,6 +6,31 @@
 
 #include "folder_check.h"
 
+/* A filter that a store can have. */
+struct test_store_kind {
+    const char *filter;
+    double fpr;
+    uint64_t capacity;
+    bool removes;
+};
+
+/* Options of a store of lines as they are; two such stores have the same keys. */
+static inline struct unseen_store_options test_store_options(const struct test_store_kind *kind,
+                                                             enum unseen_store_mode mode)
+{
+    return (struct unseen_store_options){
+        .size = sizeof(struct unseen_store_options),
+        .mode = mode,
+        .profile = "none",
+        .filter = kind->filter,
+        .fpr = kind->fpr,
+        .capacity = kind->capacity,
+        .seed = "twice",
+        .seed_len = 5,
+        .cpu = test_cpu,
+    };
+}
+
 /* Ends the program if the store cannot be opened. */
 static inline struct unseen_store *test_store_open(const char *path,
                                                    const struct unseen_store_options *options)

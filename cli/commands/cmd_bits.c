@@ -101,13 +101,11 @@ static bool run_check(struct bits *b)
 static void put_integers(struct bits *b, struct integers_printer *printer, const uint64_t *values,
                          size_t n)
 {
-    char *begin = output_reserve(&b->out, n * INTEGER_TEXT_MAX);
-    char *to = begin;
-    for (size_t i = 0; i < n && begin; i++) {
-        to = integers_print(printer, values[i], to);
-        *to++ = b->o->input.delimiter;
+    char *to = output_reserve(&b->out, n * INTEGER_TEXT_MAX);
+    if (to) {
+        const char *end = integers_print_all(printer, values, n, "", b->o->input.delimiter, to);
+        output_advance(&b->out, (size_t)(end - to));
     }
-    output_advance(&b->out, (size_t)(to - begin));
 }
 
 static bool run_list(struct bits *b)

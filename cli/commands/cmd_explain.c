@@ -128,18 +128,13 @@ static void text_found(struct explain *x, const char *option, const char *name)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void json_text(struct explain *x, const char *text)
-{
-    json_write_string(&x->out, (struct unseen_bytes){text, strlen(text)});
-}
-
 static void json_url(struct explain *x, const struct explanation *e)
 {
     static const char *const statuses[] = {"unchanged", "rewritten", "failed"};
     explain_put(x, "{\"input\":");
     json_write_string(&x->out, e->input);
     explain_put(x, ",\"status\":");
-    json_text(x, statuses[e->form]);
+    json_write_text(&x->out, statuses[e->form]);
     explain_put(x, ",\"canonical\":");
     if (e->form == UNSEEN_URL_FAILED) {
         explain_put(x, "null");
@@ -149,9 +144,9 @@ static void json_url(struct explain *x, const struct explanation *e)
     explain_put(x, ",\"steps\":[");
     for (size_t i = 0; i < e->nsteps; i++) {
         explain_put(x, i > 0 ? ",{\"rule\":" : "{\"rule\":");
-        json_text(x, e->steps[i].rule);
+        json_write_text(&x->out, e->steps[i].rule);
         explain_put(x, ",\"sentence\":");
-        json_text(x, e->steps[i].sentence);
+        json_write_text(&x->out, e->steps[i].sentence);
         explain_put(x, ",\"before\":");
         json_write_string(&x->out, e->steps[i].before);
         explain_put(x, ",\"after\":");
@@ -165,7 +160,7 @@ static void json_rule(void *context, const char *rule)
 {
     struct explain *x = context;
     explain_put(x, x->first ? "" : ",");
-    json_text(x, rule);
+    json_write_text(&x->out, rule);
     x->first = false;
 }
 
@@ -485,7 +480,7 @@ static void put_urls(struct explain *x)
 {
     if (x->o->print.json) {
         explain_put(x, "{\"profile\":");
-        json_text(x, unseen_url_id(x->url));
+        json_write_text(&x->out, unseen_url_id(x->url));
         explain_put(x, ",\"urls\":[");
     }
     for (size_t i = 0; i < x->nlist; i++) {

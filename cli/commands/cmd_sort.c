@@ -72,20 +72,15 @@ static bool take_integers(void *context, const uint64_t *values, const struct un
 /* ---- Output ---------------------------------------------------------------------------------- */
 
 /* Prints integers that came once each. */
-static void sort_put_run(struct sort *s, struct integers_printer *printer, const uint64_t *values,
-                         size_t n)
+static void sort_put_once(struct sort *s, struct integers_printer *printer, const uint64_t *values,
+                          size_t n)
 {
-    char *begin = output_reserve(&s->out, n * INTEGER_TEXT_MAX);
-    char *to = begin;
-    for (size_t i = 0; i < n && begin; i++) {
-        if (s->o->print.count) {
-            memcpy(to, "1\t", 2);
-            to += 2;
-        }
-        to = integers_print(printer, values[i], to);
-        *to++ = s->o->input.delimiter;
+    char *to = output_reserve(&s->out, n * INTEGER_TEXT_MAX);
+    if (to) {
+        const char *prefix = s->o->print.count ? "1\t" : "";
+        const char *end = integers_print_all(printer, values, n, prefix, s->o->input.delimiter, to);
+        output_advance(&s->out, (size_t)(end - to));
     }
-    output_advance(&s->out, (size_t)(to - begin));
 }
 
 /* Prints an integer n times. */
@@ -115,7 +110,7 @@ static void put_listed(struct sort *s, struct integers_printer *printer, const u
             i++;
         }
         if (i > first) {
-            sort_put_run(s, printer, values + first, i - first);
+            sort_put_once(s, printer, values + first, i - first);
         }
         if (i < n && values[i] == again) {
             put_repeated(s, printer, again, 1 + repeats_take(&s->repeats));

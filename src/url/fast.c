@@ -42,7 +42,8 @@ static bool is_plain_host(const char *in, size_t start, size_t end)
     return label < end && !is_ascii_digit(in[label]);
 }
 
-size_t unseen__fast_port(const char *in, size_t at, size_t len)
+/* The end of the port that follows in[at] == ':'; 0 if it is not canonical. */
+static size_t port_end(const char *in, size_t at, size_t len)
 {
     uint32_t port = 0;
     size_t i = at + 1;
@@ -54,6 +55,13 @@ size_t unseen__fast_port(const char *in, size_t at, size_t len)
     }
     const uint32_t standard = in[4] == 's' ? 443 : 80;
     return port == standard || port > 65535 ? 0 : i;
+}
+
+size_t unseen__fast_authority_end(const char *in, size_t host_end, size_t len)
+{
+    const bool has_port = host_end < len && in[host_end] == ':';
+    const size_t end = has_port ? port_end(in, host_end, len) : host_end;
+    return end == len || in[end] == '/' || in[end] == '?' || in[end] == '#' ? end : 0;
 }
 
 /* Is the segment that starts at in[at] . or .. in some spelling? */
@@ -218,23 +226,18 @@ bool unseen__fast_portable(const struct unseen_url *url, const char *in, size_t 
     if (host == 0) {
         return false;
     }
-    size_t path = host;
-    while (path < len && !(class_of(in[path]) & NO_HOST)) {
-        path++;
+    size_t host_end = host;
+    while (host_end < len && !(class_of(in[host_end]) & NO_HOST)) {
+        host_end++;
     }
-    if (!is_plain_host(in, host, path)) {
+    if (!is_plain_host(in, host, host_end)) {
         return false;
     }
-    if (path < len && in[path] == ':') {
-        path = unseen__fast_port(in, path, len);
-        if (path == 0) {
-            return false;
-        }
+    const size_t path = unseen__fast_authority_end(in, host_end, len);
+    if (path == 0) {
+        return false;
     }
     const bool slash = path == len || in[path] != '/';
-    if (slash && path < len && in[path] != '?' && in[path] != '#') {
-        return false;
-    }
     struct unseen__fast_state state = {.query = SIZE_MAX, .searched = path};
     size_t cut = len;
     for (size_t at = path; (at = next_finding(in, at, len)) < len; at++) {

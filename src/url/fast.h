@@ -18,9 +18,10 @@ static inline size_t unseen__fast_scheme(const char *in, size_t len)
     return len > 7 && memcmp(in, "http://", 7) == 0 ? 7 : 0;
 }
 
-/* The end of the port that follows in[at] == ':'. Returns 0 if the port is not canonical: it has
- * leading zeros, is too large, or is the scheme's own. */
-size_t unseen__fast_port(const char *in, size_t at, size_t len);
+/* The end of the authority whose host ends at host_end. Returns 0 if the port is not canonical (it
+ * has leading zeros, is too large, or is the scheme's own), or if neither a path nor a query nor a
+ * fragment nor the end follows. */
+size_t unseen__fast_authority_end(const char *in, size_t host_end, size_t len);
 
 enum unseen__fast_verdict {
     UNSEEN__FAST_GO_ON,  /* harmless here */

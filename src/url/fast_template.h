@@ -66,17 +66,11 @@ static UNSEEN_NOINLINE bool FAST_WHOLE(const struct unseen_url *url, const char 
     if (label == host_end || (in[label] >= '0' && in[label] <= '9')) {
         return false;
     }
-    size_t path = host_end;
-    if (path < len && in[path] == ':') {
-        path = unseen__fast_port(in, path, len);
-        if (path == 0) {
-            return false;
-        }
-    }
-    const bool slash = path == len || in[path] != '/';
-    if (slash && path < len && in[path] != '?' && in[path] != '#') {
+    const size_t path = unseen__fast_authority_end(in, host_end, len);
+    if (path == 0) {
         return false;
     }
+    const bool slash = path == len || in[path] != '/';
     size_t cut;
     return FAST_SCAN(url->rules, in, path, len, masks, &cut) &&
            unseen__fast_answer(in, len, path, slash, cut, buf, cap, out);

@@ -23,6 +23,22 @@ static bool is_stable_escape(unsigned version, const char *digits)
            !SCRAPY_LOWER(digits[1]);
 }
 
+/* Whether the text is a scheme, if a colon follows. w3lib: a path a%3Ab without a scheme becomes
+ * a:b, which has one. */
+static bool is_scheme(unsigned version, const char *start, const char *out)
+{
+    return unseen__scrapy_scheme_end(version, start, out) == out;
+}
+
+/* Whether the last three characters written are an escape that the input does not have and that is
+ * read in another way next time. `percent` is the last '%' that starts no escape of the input, or
+ * NULL. */
+static bool is_new_escape(unsigned version, const char *percent, const char *out)
+{
+    return percent && out - percent == 3 && unseen__hex_value(percent[1]) >= 0 &&
+           unseen__hex_value(percent[2]) >= 0 && !is_stable_escape(version, percent + 1);
+}
+
 /* ---- Version 1 ------------------------------------------------------------------------------- */
 
 /* Writes the path, with the semicolons of its last segment escaped or not. *semicolon_out is the
@@ -42,9 +58,8 @@ static char *write_path_as(struct unseen_bytes path, struct unseen__scrapy_path 
     for (const char *at = path.data; at < end;) {
         const int value = unseen__percent_value(at, end);
         const char c = value < 0 ? *at : (char)value;
-        /* w3lib: a path a%3Ab without a scheme becomes a:b, which has one. */
-        const bool ends_scheme = c == ':' && context.may_be_scheme && !colon &&
-                                 unseen__scrapy_scheme_end(1, start, out) == out;
+        const bool ends_scheme =
+            c == ':' && context.may_be_scheme && !colon && is_scheme(1, start, out);
         /* w3lib: a%3B becomes a;, the start of params, which is dropped if they are empty. */
         const bool starts_params = c == ';' && value >= 0 && at >= segment && context.has_params;
         colon = colon || c == ':';
@@ -62,8 +77,7 @@ static char *write_path_as(struct unseen_bytes path, struct unseen__scrapy_path 
         }
         *out++ = c;
         /* w3lib: %2541 becomes %41, which becomes A. */
-        if (percent && out - percent == 3 && unseen__hex_value(percent[1]) >= 0 &&
-            unseen__hex_value(percent[2]) >= 0 && !is_stable_escape(1, percent + 1)) {
+        if (is_new_escape(1, percent, out)) {
             memmove(percent + 3, percent + 1, 2);
             memcpy(percent + 1, "25", 2);
             out += 2;
@@ -109,9 +123,8 @@ static char *write_path_2(struct unseen_bytes path, struct unseen__scrapy_path c
     for (const char *at = path.data; at < end;) {
         const int value = unseen__percent_value(at, end);
         const char c = value < 0 ? *at : (char)value;
-        /* w3lib: a path a%3Ab without a scheme becomes a:b, which has one. */
-        const bool ends_scheme = c == ':' && context.may_be_scheme && !colon &&
-                                 unseen__scrapy_scheme_end(2, start, out) == out;
+        const bool ends_scheme =
+            c == ':' && context.may_be_scheme && !colon && is_scheme(2, start, out);
         colon = colon || c == ':';
         at += value < 0 ? 1 : 3;
         if ((value >= 0 && scrapy_path_keeps_escape(2, value)) || !scrapy_is(c, SCRAPY__PATH) ||
@@ -124,8 +137,7 @@ static char *write_path_2(struct unseen_bytes path, struct unseen__scrapy_path c
         }
         *out++ = c;
         /* w3lib: %%341 becomes %41, which becomes A. */
-        if (percent && out - percent == 3 && unseen__hex_value(percent[1]) >= 0 &&
-            unseen__hex_value(percent[2]) >= 0 && !is_stable_escape(2, percent + 1)) {
+        if (is_new_escape(2, percent, out)) {
             out = part_escape(percent);
             percent = NULL;
         }

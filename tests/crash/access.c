@@ -60,13 +60,7 @@ static void check(bool ok, const char *what, const char *detail)
 static enum unseen_status open_as(struct unseen_store **store, enum unseen_store_mode mode,
                                   struct unseen_error *error)
 {
-    static const uint64_t seed = 11;
-    struct unseen_store_options options = {.size = sizeof(options), .mode = mode};
-    if (mode == UNSEEN_STORE_CREATE) {
-        options.profile = "none";
-        options.seed = &seed;
-        options.seed_len = sizeof(seed);
-    }
+    const struct unseen_store_options options = pair_options(mode);
     *error = (struct unseen_error){.status = UNSEEN_OK};
     return unseen_store_open(store, crash_path("s"), &options, error);
 }
@@ -374,8 +368,7 @@ int main(int argc, char **argv)
     crash_require(shared != MAP_FAILED, "mmap");
     readers_during_writes(plant != NULL);
     if (plant) {
-        printf("planted: %s: %s\n", plant, shared->nwrong > 0 ? "noticed" : "NOT noticed");
-        return shared->nwrong > 0 ? 0 : 1;
+        return crash_status(plant, shared->nwrong);
     }
     second_writer();
     read_only_folder();
@@ -383,5 +376,5 @@ int main(int argc, char **argv)
     something_else();
     printf("%llu checks beside, %llu failed\n", (unsigned long long)nchecks,
            (unsigned long long)shared->nwrong);
-    return shared->nwrong > 0 ? 1 : 0;
+    return crash_status(NULL, shared->nwrong);
 }

@@ -152,21 +152,9 @@ static enum unseen_status first_of(enum unseen_status a, enum unseen_status b)
     return a != UNSEEN_OK ? a : b;
 }
 
-static struct unseen_store_options options_for(enum unseen_store_mode mode)
-{
-    static const uint64_t seed = 11;
-    struct unseen_store_options options = {.size = sizeof(options), .mode = mode};
-    if (mode == UNSEEN_STORE_CREATE) {
-        options.profile = "none";
-        options.seed = &seed;
-        options.seed_len = sizeof(seed);
-    }
-    return options;
-}
-
 static enum unseen_status write_to_it(enum unseen_store_mode mode)
 {
-    const struct unseen_store_options options = options_for(mode);
+    const struct unseen_store_options options = pair_options(mode);
     struct unseen_store *store = NULL;
     enum unseen_status status = unseen_store_open(&store, crash_path("s"), &options, NULL);
     if (status != UNSEEN_OK) {
@@ -221,7 +209,7 @@ static uint64_t log_size(void)
 static enum unseen_status merge_from(const char *name, const char *into,
                                      enum unseen_store_mode mode)
 {
-    const struct unseen_store_options options = options_for(mode);
+    const struct unseen_store_options options = pair_options(mode);
     struct unseen_store *store = NULL;
     struct unseen_store *from = NULL;
     uint64_t nnew;
@@ -256,7 +244,7 @@ static enum unseen_status merge_into(void)
 /* The store compacts itself before the commit. */
 static enum unseen_status go_on_dead(void)
 {
-    const struct unseen_store_options options = options_for(UNSEEN_STORE_WRITE);
+    const struct unseen_store_options options = pair_options(UNSEEN_STORE_WRITE);
     struct unseen_store *store = NULL;
     enum unseen_status status = unseen_store_open(&store, crash_path("s"), &options, NULL);
     if (status != UNSEEN_OK) {
@@ -467,7 +455,7 @@ static void require_dead(struct unseen_store *store, bool removes)
  * before it compacts the store. */
 static void make_dead(void)
 {
-    const struct unseen_store_options options = options_for(UNSEEN_STORE_WRITE);
+    const struct unseen_store_options options = pair_options(UNSEEN_STORE_WRITE);
     struct unseen_store *store = NULL;
     crash_clear();
     prepare_log();
@@ -481,7 +469,7 @@ static void make_dead(void)
 /* The store that is merged into the other. */
 static void make_more(void)
 {
-    const struct unseen_store_options options = options_for(UNSEEN_STORE_CREATE);
+    const struct unseen_store_options options = pair_options(UNSEEN_STORE_CREATE);
     struct unseen_store *store = NULL;
     nhanded = ncommitted = 0;
     crash_require(unseen_store_open(&store, crash_path("_more"), &options, NULL) == UNSEEN_OK,
@@ -549,9 +537,5 @@ int main(int argc, char **argv)
     printf("%llu failing allocations; the library did without %llu of them; %llu failed\n",
            (unsigned long long)ncases, (unsigned long long)ndone_without,
            (unsigned long long)nwrong);
-    if (plant) {
-        printf("planted: %s: %s\n", plant, nwrong > 0 ? "noticed" : "NOT noticed");
-        return nwrong > 0 ? 0 : 1;
-    }
-    return nwrong > 0 ? 1 : 0;
+    return crash_status(plant, nwrong);
 }

@@ -31,6 +31,26 @@ void crash_require(bool ok, const char *what)
     }
 }
 
+void crash_arguments(int argc, char **argv, const char **tool, const char **shim,
+                     const char **plant)
+{
+    if (argc < 3) {
+        crash_die("usage: %s TOOL SHIM [PLANT]", argv[0]);
+    }
+    *tool = argv[1];
+    *shim = argv[2];
+    *plant = argv[3];
+}
+
+int crash_status(const char *plant, uint64_t nwrong)
+{
+    if (!plant) {
+        return nwrong > 0;
+    }
+    printf("planted: %s: %s\n", plant, nwrong > 0 ? "noticed" : "NOT noticed");
+    return nwrong == 0;
+}
+
 uint64_t crash_setting(const char *name, uint64_t otherwise)
 {
     const char *text = getenv(name);

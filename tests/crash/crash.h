@@ -28,6 +28,14 @@ __attribute__((noreturn, format(printf, 1, 2))) void crash_die(const char *forma
 /* The file system's answers that a harness relies on. */
 void crash_require(bool ok, const char *what);
 
+/* The tool, the shim and the plant (NULL: none) that the command line of a harness names. */
+void crash_arguments(int argc, char **argv, const char **tool, const char **shim,
+                     const char **plant);
+
+/* The status with which a harness ends: 0 if nothing is wrong. With a plant, says whether it was
+ * noticed, and the status is 0 if it was. */
+int crash_status(const char *plant, uint64_t nwrong);
+
 /* splitmix64 [Steele14]. */
 static inline uint64_t crash_random(uint64_t *state)
 {

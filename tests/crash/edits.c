@@ -280,12 +280,7 @@ int main(int argc, char **argv)
         const char *name;
         void (*prepare)(void);
     } situations[] = {{"a list with changes", changed_list}, {"an interrupted commit", torn_list}};
-    if (argc < 3) {
-        crash_die("usage: %s TOOL SHIM [PLANT]", argv[0]);
-    }
-    edits.tool = argv[1];
-    edits.shim = argv[2];
-    edits.plant = argv[3];
+    crash_arguments(argc, argv, &edits.tool, &edits.shim, &edits.plant);
     edits.random = crash_setting("UNSEEN_CRASH_SEED", 1);
     crash_tally_init(&edits.tally, NURLS);
     crash_write_urls(crash_path("_all"), 0, NURLS);
@@ -306,9 +301,5 @@ int main(int argc, char **argv)
     printf("%llu failing calls, %llu power cuts, %llu with all of the commit; %llu failed\n",
            (unsigned long long)edits.nfaults, (unsigned long long)edits.ncuts,
            (unsigned long long)edits.nnew, (unsigned long long)edits.nwrong);
-    if (edits.plant) {
-        printf("planted: %s: %s\n", edits.plant, edits.nwrong > 0 ? "noticed" : "NOT noticed");
-        return edits.nwrong > 0 ? 0 : 1;
-    }
-    return edits.nwrong > 0 ? 1 : 0;
+    return crash_status(edits.plant, edits.nwrong);
 }

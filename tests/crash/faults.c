@@ -368,12 +368,7 @@ static void run_situation(const struct situation *s)
 
 int main(int argc, char **argv)
 {
-    if (argc < 3) {
-        crash_die("usage: %s TOOL SHIM [PLANT]", argv[0]);
-    }
-    faults.tool = argv[1];
-    faults.shim = argv[2];
-    faults.plant = argv[3];
+    crash_arguments(argc, argv, &faults.tool, &faults.shim, &faults.plant);
     crash_tally_init(&faults.tally, NURLS);
     for (size_t i = 0; i < sizeof(situations) / sizeof(situations[0]); i++) {
         run_situation(&situations[i]);
@@ -381,9 +376,5 @@ int main(int argc, char **argv)
     printf("%llu cases: %llu ended with an error, %llu did without what failed; %llu failed\n",
            (unsigned long long)faults.ncases, (unsigned long long)faults.nstatus2,
            (unsigned long long)faults.nstatus0, (unsigned long long)faults.nwrong);
-    if (faults.plant) {
-        printf("planted: %s: %s\n", faults.plant, faults.nwrong > 0 ? "noticed" : "NOT noticed");
-        return faults.nwrong > 0 ? 0 : 1;
-    }
-    return faults.nwrong > 0 ? 1 : 0;
+    return crash_status(faults.plant, faults.nwrong);
 }

@@ -407,9 +407,5 @@ int main(int argc, char **argv)
         (unsigned long long)flips.nrefused, (unsigned long long)flips.nharmless,
         (unsigned long long)flips.ntorn, (unsigned long long)flips.nrepaired,
         (unsigned long long)flips.nwrong);
-    if (flips.plant) {
-        printf("planted: %s: %s\n", flips.plant, flips.nwrong > 0 ? "noticed" : "NOT noticed");
-        return flips.nwrong > 0 ? 0 : 1;
-    }
-    return flips.nwrong > 0 ? 1 : 0;
+    return crash_status(flips.plant, flips.nwrong);
 }

@@ -404,12 +404,8 @@ static void kill_churn(uint64_t until)
 
 int main(int argc, char **argv)
 {
-    if (argc < 3) {
-        crash_die("usage: %s TOOL SHIM [PLANT]", argv[0]);
-    }
-    kills.tool = argv[1];
-    kills.plant = argv[3];
-    kills.shim = kills.plant ? argv[2] : NULL;
+    crash_arguments(argc, argv, &kills.tool, &kills.shim, &kills.plant);
+    kills.shim = kills.plant ? kills.shim : NULL;
     kills.seed = crash_setting("UNSEEN_CRASH_SEED", 1);
     kills.random = kills.seed;
     crash_tally_init(&kills.tally, NURLS);
@@ -431,9 +427,5 @@ int main(int argc, char **argv)
         (unsigned long long)kills.ntrials, (unsigned)NURLS, (unsigned long long)kills.nlost,
         (unsigned long long)kills.nrepeated, (unsigned long long)kills.most_repeated,
         (unsigned long long)kills.nwrong);
-    if (kills.plant) {
-        printf("planted: %s: %s\n", kills.plant, kills.nwrong > 0 ? "noticed" : "NOT noticed");
-        return kills.nwrong > 0 ? 0 : 1;
-    }
-    return kills.nwrong > 0 ? 1 : 0;
+    return crash_status(kills.plant, kills.nwrong);
 }

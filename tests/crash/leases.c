@@ -543,12 +543,7 @@ static void test_workload(const struct workload *w)
 
 int main(int argc, char **argv)
 {
-    if (argc < 3) {
-        crash_die("usage: %s TOOL SHIM [PLANT]", argv[0]);
-    }
-    all.tool = argv[1];
-    all.shim = argv[2];
-    all.plant = argv[3];
+    crash_arguments(argc, argv, &all.tool, &all.shim, &all.plant);
     all.random = crash_setting("UNSEEN_CRASH_SEED", 1);
     (void)signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++) {
@@ -559,9 +554,5 @@ int main(int argc, char **argv)
     printf("%llu power cuts, %llu second runs cut, %llu URLs handed out; %llu failed\n",
            (unsigned long long)all.ncuts, (unsigned long long)all.nsecond,
            (unsigned long long)all.nhanded, (unsigned long long)all.nwrong);
-    if (all.plant) {
-        printf("planted: %s: %s\n", all.plant, all.nwrong > 0 ? "noticed" : "NOT noticed");
-        return all.nwrong > 0 ? 0 : 1;
-    }
-    return all.nwrong > 0 ? 1 : 0;
+    return crash_status(all.plant, all.nwrong);
 }

@@ -717,9 +717,5 @@ int main(int argc, char **argv)
     test_calls(&random);
     printf("list: %lu kills, %lu lists made in spite of interruptions, %lu wrong, seed %llu\n",
            result.nkills, result.ncases, result.nwrong, (unsigned long long)seed);
-    if (result.plant) {
-        printf("planted %s: %s\n", result.plant, result.nwrong ? "noticed" : "NOT noticed");
-        return result.nwrong ? 0 : 1;
-    }
-    return result.nwrong ? 1 : 0;
+    return crash_status(result.plant, result.nwrong);
 }

@@ -156,16 +156,24 @@ static inline void pair_commit_record(struct unseen_store *store, struct pair *p
     pair_require(unseen_store_commit(store, NULL) == UNSEEN_OK, "commit");
 }
 
+/* Options of stores that the harnesses make or open. */
+static inline struct unseen_store_options pair_options(enum unseen_store_mode mode)
+{
+    static const uint64_t seed = 11;
+    struct unseen_store_options options = {.size = sizeof(options), .mode = mode};
+    if (mode == UNSEEN_STORE_CREATE) {
+        options.profile = "none";
+        options.seed = &seed;
+        options.seed_len = sizeof(seed);
+    }
+    return options;
+}
+
 /* Makes the store at path, with an image made after so many records (0: none), and keeps its bytes
  * and keys. */
 static inline void pair_make(struct pair *pair, const char *path, int image_after)
 {
-    static const uint64_t seed = 11;
-    const struct unseen_store_options options = {.size = sizeof(options),
-                                                 .mode = UNSEEN_STORE_CREATE,
-                                                 .profile = "none",
-                                                 .seed = &seed,
-                                                 .seed_len = sizeof(seed)};
+    const struct unseen_store_options options = pair_options(UNSEEN_STORE_CREATE);
     char image[512];
     struct unseen_store *store;
     snprintf(image, sizeof(image), "%s.image", path);

@@ -457,12 +457,7 @@ static void run_workload(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 3) {
-        crash_die("usage: %s TOOL SHIM [PLANT]", argv[0]);
-    }
-    power.tool = argv[1];
-    power.shim = argv[2];
-    power.plant = argv[3];
+    crash_arguments(argc, argv, &power.tool, &power.shim, &power.plant);
     power.seed = crash_setting("UNSEEN_CRASH_SEED", 1);
     power.random = power.seed;
     power.target = power.plant ? STATES_PLANTED : crash_scaled(STATES_CI);
@@ -491,9 +486,5 @@ int main(int argc, char **argv)
            (unsigned long long)power.nsecond, (unsigned long long)power.nworkloads,
            (unsigned long long)power.ncalls, (unsigned long long)power.ncloser,
            (unsigned long long)power.nfailed);
-    if (power.plant) {
-        printf("planted: %s: %s\n", power.plant, power.nfailed > 0 ? "noticed" : "NOT noticed");
-        return power.nfailed > 0 ? 0 : 1;
-    }
-    return power.nfailed > 0 ? 1 : 0;
+    return crash_status(power.plant, power.nfailed);
 }

@@ -897,12 +897,7 @@ static const struct scenario scenarios[] = {
 
 int main(int argc, char **argv)
 {
-    if (argc < 3) {
-        crash_die("usage: %s TOOL SHIM [PLANT]", argv[0]);
-    }
-    syncs.tool = argv[1];
-    syncs.shim = argv[2];
-    syncs.plant = argv[3];
+    crash_arguments(argc, argv, &syncs.tool, &syncs.shim, &syncs.plant);
     syncs.random = crash_setting("UNSEEN_CRASH_SEED", 1);
     crash_write(crash_path("_foreign"), "http://foreign.example/3\n", 25);
     crash_tally_init(&syncs.tally, NURLS);
@@ -924,9 +919,5 @@ int main(int argc, char **argv)
         "%llu states after power cuts; %llu syncs left out, %llu of them redundant; %llu wrong\n",
         (unsigned long long)syncs.nstates, (unsigned long long)syncs.nsyncs,
         (unsigned long long)syncs.nredundant, (unsigned long long)syncs.nwrong);
-    if (syncs.plant) {
-        printf("planted: %s: %s\n", syncs.plant, syncs.nwrong > 0 ? "noticed" : "NOT noticed");
-        return syncs.nwrong > 0 ? 0 : 1;
-    }
-    return syncs.nwrong > 0 ? 1 : 0;
+    return crash_status(syncs.plant, syncs.nwrong);
 }

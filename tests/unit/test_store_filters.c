@@ -29,14 +29,7 @@ static char path[PATH_LEN];
 static char image[PATH_LEN + 16];
 static struct unseen_error error;
 
-struct kind {
-    const char *filter;
-    double fpr;
-    uint64_t capacity;
-    bool removes;
-};
-
-static const struct kind kinds[] = {
+static const struct test_store_kind kinds[] = {
     {"compact", 0, 0, true},
     {"compact", 0, 100000, true},
     {"exact", 0, 0, true},
@@ -103,19 +96,10 @@ static bool model_remove(struct model *model, uint32_t id)
 
 /* ---- stores ---- */
 
-static struct unseen_store *open_store(const struct kind *kind, enum unseen_store_mode mode)
+static struct unseen_store *open_store(const struct test_store_kind *kind,
+                                       enum unseen_store_mode mode)
 {
-    const struct unseen_store_options options = {
-        .size = sizeof(options),
-        .mode = mode,
-        .profile = "none",
-        .filter = kind->filter,
-        .fpr = kind->fpr,
-        .capacity = kind->capacity,
-        .seed = "twice",
-        .seed_len = 5,
-        .cpu = test_cpu,
-    };
+    const struct unseen_store_options options = test_store_options(kind, mode);
     return test_store_open(path, &options);
 }
 
@@ -211,8 +195,8 @@ static void add_add_remove(struct unseen_store *store, struct model *model, uint
 }
 
 /* Random changes, of ids that repeat within the steps. */
-static void change(struct unseen_store *store, struct model *model, const struct kind *kind,
-                   uint64_t *random)
+static void change(struct unseen_store *store, struct model *model,
+                   const struct test_store_kind *kind, uint64_t *random)
 {
     const uint32_t base = (uint32_t)(test_random(random) % (NIDS - 500));
     for (int step = 0; step < 2000; step++) {
@@ -225,7 +209,7 @@ static void change(struct unseen_store *store, struct model *model, const struct
     }
 }
 
-static void test_model(const struct kind *kind)
+static void test_model(const struct test_store_kind *kind)
 {
     static struct model model;
     uint64_t random = 7;
@@ -269,7 +253,7 @@ static void test_model(const struct kind *kind)
 }
 
 /* A change that no commit was begun for is forgotten, in memory that counts, too. */
-static void test_uncommitted(const struct kind *kind)
+static void test_uncommitted(const struct test_store_kind *kind)
 {
     test_folder_clear(dir);
     struct unseen_store *store = open_store(kind, UNSEEN_STORE_CREATE);
@@ -293,7 +277,7 @@ static void test_uncommitted(const struct kind *kind)
 }
 
 /* An image of an older version, which counted repeats, is not used; the next image is. */
-static void test_older_image(const struct kind *kind)
+static void test_older_image(const struct test_store_kind *kind)
 {
     uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
     struct unseen__image_header header;
@@ -337,7 +321,7 @@ static void remove_range(struct unseen_store *store, uint32_t first, uint32_t en
 
 /* Rounds of keys that are added and removed leave a small log, whether the store is closed in
  * between or not. Readers that were open go on with what they had. */
-static void test_churn(const struct kind *kind, bool closes)
+static void test_churn(const struct test_store_kind *kind, bool closes)
 {
     enum {
         KEPT = 100
@@ -385,7 +369,7 @@ static void test_churn(const struct kind *kind, bool closes)
 
 /* A log that was written anew is no copy: an equal file of the same name, in another folder, is not
  * taken for the output. */
-static void check_no_copy(const struct kind *kind, const char *name)
+static void check_no_copy(const struct test_store_kind *kind, const char *name)
 {
     char folder[PATH_LEN];
     char copied[PATH_LEN + 300];
@@ -405,7 +389,7 @@ static void check_no_copy(const struct kind *kind, const char *name)
  * and the output renamed. */
 static void test_churn_output(void)
 {
-    const struct kind *kind = &kinds[0];
+    const struct test_store_kind *kind = &kinds[0];
     char name[PATH_LEN + 16];
     char moved[PATH_LEN + 16];
     uint64_t len = 0;
@@ -447,7 +431,7 @@ static void test_churn_output(void)
 }
 
 /* A draft takes its name only when it is published: it is not compacted before. */
-static void test_churn_draft(const struct kind *kind, bool exists, bool publishes)
+static void test_churn_draft(const struct test_store_kind *kind, bool exists, bool publishes)
 {
     enum {
         KEPT = 100
@@ -500,7 +484,7 @@ static void ask_all(struct unseen_store *store, uint8_t *answers)
 
 /* Many lines are wrongly taken for seen; removing them removes others. The next process must answer
  * as this one, whether it has the image or not. */
-static void test_wrong_answers(const struct kind *kind)
+static void test_wrong_answers(const struct test_store_kind *kind)
 {
     static uint8_t before[NIDS];
     static uint8_t after[NIDS];
@@ -547,10 +531,10 @@ int main(void)
     for (int i = 0; i < 4; i++) {
         test_churn_draft(&kinds[0], i & 1, i & 2);
     }
-    test_older_image(&(struct kind){"counting", 1e-6, 100000, true});
-    test_older_image(&(struct kind){"scalable-count", 1e-5, 0, true});
-    test_wrong_answers(&(struct kind){"counting", 0.1, 60000, true});
-    test_wrong_answers(&(struct kind){"scalable-count", 0.1, 0, true});
+    test_older_image(&(struct test_store_kind){"counting", 1e-6, 100000, true});
+    test_older_image(&(struct test_store_kind){"scalable-count", 1e-5, 0, true});
+    test_wrong_answers(&(struct test_store_kind){"counting", 0.1, 60000, true});
+    test_wrong_answers(&(struct test_store_kind){"scalable-count", 0.1, 0, true});
     test_folder_remove(dir);
     return test_end();
 }

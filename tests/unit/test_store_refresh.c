@@ -38,14 +38,7 @@ static char path[PATH_LEN];
 static char image[PATH_LEN + 16];
 static struct unseen_error error;
 
-struct kind {
-    const char *filter;
-    double fpr;
-    uint64_t capacity;
-    bool removes;
-};
-
-static const struct kind kinds[] = {
+static const struct test_store_kind kinds[] = {
     {"compact", 0, 0, true},
     {"compact", 0, 100000, true},
     {"exact", 0, 0, true},
@@ -60,24 +53,10 @@ static const struct kind kinds[] = {
 
 /* ---- stores ---------------------------------------------------------------------------------- */
 
-static struct unseen_store_options options_of(const struct kind *kind, enum unseen_store_mode mode)
+static struct unseen_store *open_store(const struct test_store_kind *kind,
+                                       enum unseen_store_mode mode)
 {
-    return (struct unseen_store_options){
-        .size = sizeof(struct unseen_store_options),
-        .mode = mode,
-        .profile = "none",
-        .filter = kind->filter,
-        .fpr = kind->fpr,
-        .capacity = kind->capacity,
-        .seed = "twice",
-        .seed_len = 5,
-        .cpu = test_cpu,
-    };
-}
-
-static struct unseen_store *open_store(const struct kind *kind, enum unseen_store_mode mode)
-{
-    const struct unseen_store_options options = options_of(kind, mode);
+    const struct unseen_store_options options = test_store_options(kind, mode);
     return test_store_open(path, &options);
 }
 
@@ -120,14 +99,15 @@ static size_t count_block(struct unseen_store *store, int c, size_t n, uint64_t 
     return count;
 }
 
-static bool is_there(const struct kind *kind, int block_number, int state)
+static bool is_there(const struct test_store_kind *kind, int block_number, int state)
 {
     return block_number <= state && (!kind->removes || block_number > state - KEPT);
 }
 
 /* Whether the store is in the state after commit c. Looks at the blocks near c, and at some
  * others. */
-static bool check_state(struct unseen_store *store, const struct kind *kind, int c, size_t n)
+static bool check_state(struct unseen_store *store, const struct test_store_kind *kind, int c,
+                        size_t n)
 {
     bool ok = true;
     for (int b = 1; b <= c + 2; b += b < c - 2 * KEPT ? KEPT : 1) {
@@ -141,8 +121,8 @@ static bool check_state(struct unseen_store *store, const struct kind *kind, int
     return ok;
 }
 
-static enum unseen_status change_block(struct unseen_store *store, const struct kind *kind, int c,
-                                       size_t n)
+static enum unseen_status change_block(struct unseen_store *store,
+                                       const struct test_store_kind *kind, int c, size_t n)
 {
     enum unseen_status status = UNSEEN_OK;
     fill_block(c, n, 0);
@@ -178,7 +158,7 @@ static void put_bytes(const struct bytes *b, size_t from, size_t to, bool cuts)
 }
 
 /* A log of NCOMMITS commits, and where each of them ends. */
-static struct bytes make_log(const struct kind *kind, size_t ends[NCOMMITS + 1])
+static struct bytes make_log(const struct test_store_kind *kind, size_t ends[NCOMMITS + 1])
 {
     struct stat st;
     test_folder_clear(dir);
@@ -196,7 +176,7 @@ static struct bytes make_log(const struct kind *kind, size_t ends[NCOMMITS + 1])
 
 /* ---- a log that comes in pieces -------------------------------------------------------------- */
 
-static void test_pieces(const struct kind *kind)
+static void test_pieces(const struct test_store_kind *kind)
 {
     size_t ends[NCOMMITS + 1];
     struct bytes log = make_log(kind, ends);
@@ -249,7 +229,7 @@ static bool bytes_read(uint64_t *n_out)
 /* A refresh reads what was added, 8 bytes of the last record, and nothing else. */
 static void test_cost(void)
 {
-    const struct kind *kind = &kinds[0];
+    const struct test_store_kind *kind = &kinds[0];
     uint64_t before = 0;
     uint64_t after = 0;
     uint64_t base = 0;
@@ -287,7 +267,7 @@ static void test_torn(void)
     enum {
         NTORN = 40 << 20
     };
-    const struct kind *kind = &kinds[0];
+    const struct test_store_kind *kind = &kinds[0];
     size_t ends[NCOMMITS + 1];
     struct bytes log = make_log(kind, ends);
     uint64_t before = 0;
@@ -336,7 +316,7 @@ static void check_refused(struct unseen_store *store, enum unseen_status status,
                           enum unseen_setting setting, const char *sentence)
 {
     char wanted[1000];
-    const struct kind *kind = &kinds[0];
+    const struct test_store_kind *kind = &kinds[0];
     snprintf(wanted, sizeof(wanted), sentence, path);
     CHECK(unseen_store_refresh(store, &error) == status);
     CHECK(error.status == status && error.setting == setting);
@@ -348,7 +328,7 @@ static void check_refused(struct unseen_store *store, enum unseen_status status,
 
 static void test_replaced(void)
 {
-    const struct kind *kind = &kinds[0];
+    const struct test_store_kind *kind = &kinds[0];
     char aside[PATH_LEN + 16];
     size_t ends[NCOMMITS + 1];
     snprintf(aside, sizeof(aside), "%s.aside", path);
@@ -360,19 +340,19 @@ static void test_replaced(void)
     CHECK(rename(path, aside) == 0);
     check_refused(store, UNSEEN_ERR_MISSING, UNSEEN_SETTING_NONE,
                   "cannot open %s: No such file or directory");
-    struct unseen_store_options other = options_of(kind, UNSEEN_STORE_CREATE);
+    struct unseen_store_options other = test_store_options(kind, UNSEEN_STORE_CREATE);
     other.seed = "other";
     test_store_close(test_store_open(path, &other));
     check_refused(store, UNSEEN_ERR_MISMATCH, UNSEEN_SETTING_SEED,
                   "%s has been replaced by a store with another seed");
     CHECK(unlink(path) == 0);
-    other = options_of(kind, UNSEEN_STORE_CREATE);
+    other = test_store_options(kind, UNSEEN_STORE_CREATE);
     other.profile = "crawl/2";
     test_store_close(test_store_open(path, &other));
     check_refused(store, UNSEEN_ERR_MISMATCH, UNSEEN_SETTING_PROFILE,
                   "%s has been replaced: it has the profile crawl/2 now, not none/1");
     CHECK(unlink(path) == 0);
-    other = options_of(kind, UNSEEN_STORE_CREATE);
+    other = test_store_options(kind, UNSEEN_STORE_CREATE);
     other.key_bits = 96;
     test_store_close(test_store_open(path, &other));
     check_refused(store, UNSEEN_ERR_MISMATCH, UNSEEN_SETTING_KEY_BITS,
@@ -400,7 +380,7 @@ static void test_replaced(void)
 
 /* ---- damage, and commits that were cut off --------------------------------------------------- */
 
-static void test_damage(const struct kind *kind)
+static void test_damage(const struct test_store_kind *kind)
 {
     size_t ends[NCOMMITS + 1];
     char wanted[600];
@@ -434,7 +414,7 @@ static void test_damage(const struct kind *kind)
 }
 
 /* A commit that was written and not synced is cut off, and another takes its place. */
-static void test_cut_back(const struct kind *kind)
+static void test_cut_back(const struct test_store_kind *kind)
 {
     size_t ends[NCOMMITS + 1];
     struct bytes log = make_log(kind, ends);
@@ -475,7 +455,7 @@ static void test_room(const char *filter)
     };
     static struct unseen_key keys[BATCH];
     static uint8_t verdicts[BATCH];
-    const struct kind kind = {filter, 1e-3, 4000000, false};
+    const struct test_store_kind kind = {filter, 1e-3, 4000000, false};
     struct unseen_set_stats stats = {.size = sizeof(stats)};
     uint64_t random = 1;
     int nlarger = 0;
@@ -510,10 +490,10 @@ static void test_room(const char *filter)
 
 /* ---- without a log --------------------------------------------------------------------------- */
 
-static void test_no_log(const struct kind *kind)
+static void test_no_log(const struct test_store_kind *kind)
 {
     test_folder_clear(dir);
-    struct unseen_store_options options = options_of(kind, UNSEEN_STORE_CREATE);
+    struct unseen_store_options options = test_store_options(kind, UNSEEN_STORE_CREATE);
     options.no_log = true;
     test_store_close(test_store_open(path, &options));
     struct unseen_store *store = open_store(kind, UNSEEN_STORE_READ);
@@ -534,13 +514,13 @@ static void test_no_log(const struct kind *kind)
 
 /* ---- allocations that fail ------------------------------------------------------------------- */
 
-static void test_no_memory(const struct kind *kind)
+static void test_no_memory(const struct test_store_kind *kind)
 {
     size_t ends[NCOMMITS + 1];
     struct bytes log = make_log(kind, ends);
     struct test_allocator counting = {0};
     const struct unseen_allocator allocator = {test_alloc, test_free, &counting};
-    struct unseen_store_options options = options_of(kind, UNSEEN_STORE_READ);
+    struct unseen_store_options options = test_store_options(kind, UNSEEN_STORE_READ);
     options.allocator = &allocator;
     (void)unlink(image);
     for (int replaced = 0; replaced < 2; replaced++) {
@@ -602,7 +582,7 @@ static void wait_for_reader(int c)
 }
 
 /* Goes on where the last writer ended. */
-static void write_session(const struct kind *kind)
+static void write_session(const struct test_store_kind *kind)
 {
     struct unseen_store *store = open_store(kind, UNSEEN_STORE_CREATE);
     int c = load(&shared->durable);
@@ -621,7 +601,7 @@ static void write_session(const struct kind *kind)
 }
 
 /* Returns the commit after which the reader is. */
-static int follow(struct unseen_store *store, const struct kind *kind)
+static int follow(struct unseen_store *store, const struct test_store_kind *kind)
 {
     const int least = load(&shared->durable);
     refresh(store);
@@ -647,7 +627,7 @@ static void tear(uint64_t *random)
     CHECK(write(fd, junk, 1 + test_random(random) % sizeof(junk)) > 0 && close(fd) == 0);
 }
 
-static void test_processes(const struct kind *kind)
+static void test_processes(const struct test_store_kind *kind)
 {
     uint64_t random = 3;
     int nstates = 0;
@@ -718,9 +698,9 @@ int main(void)
     test_replaced();
     test_room("bloom");
     test_room("block");
-    test_no_log(&(struct kind){"bloom", 1e-9, 100000, false});
-    test_no_log(&(struct kind){"block", 1e-8, 100000, false});
-    test_no_log(&(struct kind){"scalable", 1e-5, 0, false});
+    test_no_log(&(struct test_store_kind){"bloom", 1e-9, 100000, false});
+    test_no_log(&(struct test_store_kind){"block", 1e-8, 100000, false});
+    test_no_log(&(struct test_store_kind){"scalable", 1e-5, 0, false});
     test_folder_remove(dir);
     return test_end();
 }
