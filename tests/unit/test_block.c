@@ -2,7 +2,9 @@
  *
  * The blocked Bloom filter: bit for bit an array of flags, its rate the exact formula's with one
  * line and with two, the bits it promises to need, union and intersection, and all that holds for
- * the family. */
+ * the family.
+ *
+ * Label: kernels */
 #include "filter_check.h"
 
 #include "filter/block.h"

@@ -2,7 +2,9 @@
  *
  * The compact filter: the table of moves, a model, the structure after each kind of growth, the
  * rate, tags that run out of bits, and the same bytes at every level. Shortened tags
- * (unseen__compact_create_cut) make the rate high enough to be measured. */
+ * (unseen__compact_create_cut) make the rate high enough to be measured.
+ *
+ * Label: kernels */
 #include "set_check.h"
 
 #include <math.h>

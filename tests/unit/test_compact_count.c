@@ -2,7 +2,9 @@
  *
  * "compact-count" against the dumbest correct multiset: a number for each key. Counts are exact
  * with whole tags, and never too small with tags so short that keys are often taken for others.
- * One item that comes a million times takes no more memory than a few. */
+ * One item that comes a million times takes no more memory than a few.
+ *
+ * Label: kernels */
 #include "set_check.h"
 
 enum {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The counting filter against a byte for each of its counters, computed the slow way; against a
- * list of how often each key was added; and its rate against the formula. */
+ * list of how often each key was added; and its rate against the formula.
+ *
+ * Label: kernels */
 #include "set_check.h"
 
 #include <math.h>

@@ -2,7 +2,9 @@
  *
  * The exact filter against the dumbest correct set: a flag for each of some numbered keys. As every
  * key can be read back, the whole contents are compared, not only the answers. Also keys made to
- * collide, pieces and damage to them, every SIMD level, and a failing allocator at every step. */
+ * collide, pieces and damage to them, every SIMD level, and a failing allocator at every step.
+ *
+ * Label: kernels */
 #include "set_check.h"
 
 #include "base/memory.h"

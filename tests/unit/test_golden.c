@@ -9,7 +9,9 @@
  * Files of format version 1 must be refused with a sentence that says so.
  *
  *     test_golden                 the test
- *     test_golden --make FOLDER   writes all golden files and answers.txt into FOLDER */
+ *     test_golden --make FOLDER   writes all golden files and answers.txt into FOLDER
+ *
+ * Label: kernels */
 #include "folder_check.h"
 
 #include <fcntl.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Keys of 64, 96 and 128 bits: made as docs/format.md says, the same answers from each, and kept by
- * an export. tests/vectors/keys.tsv is made by a second implementation. */
+ * an export. tests/vectors/keys.tsv is made by a second implementation.
+ *
+ * Label: kernels */
 #include "filter_check.h"
 #include "hash/key.h"
 

@@ -4,7 +4,7 @@
  * same for any order, number of threads and level, and no damage, want of memory or of disk goes
  * unnoticed or leaves anything behind.
  *
- * Label: threads */
+ * Label: threads, kernels */
 #include "folder_check.h"
 
 #include <fcntl.h>

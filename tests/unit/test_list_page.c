@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Pages of a list: every key of a page is in it or bumped, others are taken for members at the rate
- * of the geometry, and each level makes the same bytes. */
+ * of the geometry, and each level makes the same bytes.
+ *
+ * Label: kernels */
 #include "test.h"
 
 #include <math.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The scheme "scrapy": w3lib's vectors, the places where w3lib does not agree with itself, a
- * model of the query, and the promises that hold for every input. */
+ * model of the query, and the promises that hold for every input.
+ *
+ * Label: kernels */
 #include "url_schemes.h"
 
 enum {

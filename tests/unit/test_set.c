@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The set as its users see it: options, any bytes, single calls and batches of all shapes, seeds,
- * numbers, URL identity, and memory that runs out. */
+ * numbers, URL identity, and memory that runs out.
+ *
+ * Label: kernels */
 #include "set_check.h"
 
 #include <math.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The fast path of the WHATWG profiles never lies, and all of URL identity keeps its promises on
- * mutated URLs: idempotent, inside its buffers, never reading past the input. */
+ * mutated URLs: idempotent, inside its buffers, never reading past the input.
+ *
+ * Label: kernels */
 #include "url_data.h"
 
 #include "url/url.h"

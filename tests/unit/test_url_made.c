@@ -2,7 +2,9 @@
  *
  * Made-up URLs, whose canonical form is known without a parser (vectors/made_urls.h): each profile
  * that follows the standard gives it, by the fast path, by the slow one and in a tight buffer. And
- * each structure of a URL at every place of the blocks that the fast path takes. */
+ * each structure of a URL at every place of the blocks that the fast path takes.
+ *
+ * Label: kernels */
 #include "url_data.h"
 
 #include "url/url.h"

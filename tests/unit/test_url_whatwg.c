@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The WHATWG parser against our own vectors, state by state, and the web-platform tests. */
+ * The WHATWG parser against our own vectors, state by state, and the web-platform tests.
+ *
+ * Label: kernels */
 #include "url_json.h"
 #include "url_schemes.h"
 
