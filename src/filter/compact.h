@@ -359,7 +359,7 @@ UNSEEN_INLINE uint64_t *compact_full(const struct compact *c, uint32_t number)
 /* The distance from a line to the other line of the same pair: 1 to 63. */
 UNSEEN_INLINE unsigned compact_offset(unsigned r, unsigned r_bits)
 {
-    return 1 + (r * 63 >> r_bits);
+    return (r * 63 + (1u << r_bits)) >> r_bits;
 }
 
 /* The layout as a constant, so that no pointer has to be followed to its numbers. */
@@ -369,11 +369,16 @@ UNSEEN_INLINE const struct compact_layout *compact_layout_of(bool wide)
 }
 
 /* The page of (home, r) in a group of npages, and the home of (page, r). */
+UNSEEN_INLINE unsigned compact_page_in(const uint32_t *moves, unsigned r_bits, unsigned npages,
+                                       unsigned home, unsigned r)
+{
+    return moves[((npages - COMPACT_PAGES_MIN) << r_bits) + r] >> (4 * home) & 15;
+}
+
 UNSEEN_INLINE unsigned compact_page_of(const struct compact_layout *layout, unsigned npages,
                                        unsigned home, unsigned r)
 {
-    const size_t row = (size_t)(npages - COMPACT_PAGES_MIN) << layout->r_bits;
-    return layout->moves[row + r] >> (4 * home) & 15;
+    return compact_page_in(layout->moves, layout->r_bits, npages, home, r);
 }
 
 #define COMPACT_NO_HOME 8u

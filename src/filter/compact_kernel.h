@@ -5,7 +5,8 @@
  *
  *     KERNEL(name)        the name with the level's suffix
  *     KERNEL_TARGET       the function attribute that lets the compiler use the level
- *     KERNEL(compare)     which of a line's 16 words match, and which are 0
+ *     KERNEL(matches)     which of the 16 words of lines a (low half) and b match v
+ *     KERNEL(empty)       which of a line's 16 words are 0
  *     KERNEL(small_r_in)  which of a small line's 16 tags, empty or not, have a remainder in the
  *                         cyclic interval [first, first + count)
  *     KERNEL(wide_r_in)   the same for a wide line's 13 tags
@@ -13,8 +14,14 @@
  *     KERNEL(count)       the number of 1 bits
  *
  * and gets unseen__compact_small_LEVEL and unseen__compact_wide_LEVEL. All levels give the same
- * answers and leave the same bytes. After a group has grown, the lines of the keys ahead are found
- * again. */
+ * answers and leave the same bytes.
+ *
+ * A word matches when its tag and v differ only in the tag's end mark and below it. The end mark is
+ * tag & -tag, so this is (tag ^ v) / 2 < tag & -tag, which is false for an empty slot: its end mark
+ * is 0. tag | -tag is minus the end mark. So the sign bit of (tag ^ v) / 2 + (tag | -tag) is the
+ * answer.
+ *
+ * After a group has grown, the lines of the keys ahead are found again. */
 
 /* The slots of a line, as bits. */
 UNSEEN_INLINE uint32_t KERNEL(slots)(bool wide)
@@ -22,8 +29,14 @@ UNSEEN_INLINE uint32_t KERNEL(slots)(bool wide)
     return wide ? (1u << 13) - 1 : (1u << 16) - 1;
 }
 
-/* Line a or b of a probe, without a branch. */
-UNSEEN_INLINE KERNEL_TARGET uint8_t *KERNEL(line)(const struct compact_probe *probe, bool b)
+/* The slots of lines a and b. */
+UNSEEN_INLINE uint32_t KERNEL(both_slots)(bool wide)
+{
+    return KERNEL(slots)(wide) | KERNEL(slots)(wide) << 16;
+}
+
+/* Line a (0) or b (1) of a probe, without a branch. */
+UNSEEN_INLINE KERNEL_TARGET uint8_t *KERNEL(line)(const struct compact_probe *probe, unsigned b)
 {
     return probe->a + ((probe->b - probe->a) & -(ptrdiff_t)b);
 }
@@ -33,13 +46,12 @@ UNSEEN_INLINE KERNEL_TARGET uint8_t *KERNEL(line)(const struct compact_probe *pr
  * match, so one loop over both lines is a branch that the processor predicts. */
 #define KERNEL_NONE 32u
 
-UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(match)(bool wide, const struct compact_probe *probe,
-                                                   uint32_t in_a, uint32_t in_b)
+UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(match)(bool wide, const struct compact_probe *probe)
 {
-    uint32_t candidates = (in_a & KERNEL(slots)(wide)) | (in_b & KERNEL(slots)(wide)) << 16;
+    uint32_t candidates = KERNEL(matches)(probe->a, probe->b, probe->v) & KERNEL(both_slots)(wide);
     for (; UNSEEN_UNLIKELY(candidates != 0); candidates &= candidates - 1) {
         unsigned i = (unsigned)__builtin_ctz(candidates);
-        if (!wide || UNSEEN_LIKELY(wide_r(KERNEL(line)(probe, i >= 16), i % 16) == probe->r)) {
+        if (!wide || UNSEEN_LIKELY(wide_r(KERNEL(line)(probe, i / 16), i % 16) == probe->r)) {
             return i;
         }
     }
@@ -77,9 +89,7 @@ UNSEEN_INLINE KERNEL_TARGET bool KERNEL(add_one)(struct compact *c, bool wide,
                                                  const struct compact_probe *probe,
                                                  uint8_t *verdict)
 {
-    struct compact_lanes in_a = KERNEL(compare)(probe->a, probe->v);
-    struct compact_lanes in_b = KERNEL(compare)(probe->b, probe->v);
-    if (KERNEL(match)(wide, probe, in_a.match, in_b.match) != KERNEL_NONE) {
+    if (KERNEL(match)(wide, probe) != KERNEL_NONE) {
         *verdict = UNSEEN_SEEN;
         return true;
     }
@@ -87,8 +97,8 @@ UNSEEN_INLINE KERNEL_TARGET bool KERNEL(add_one)(struct compact *c, bool wide,
         *verdict = UNSEEN_SEEN;
         return true;
     }
-    uint32_t free_a = in_a.empty & KERNEL(slots)(wide);
-    uint32_t free_b = in_b.empty & KERNEL(slots)(wide);
+    uint32_t free_a = KERNEL(empty)(probe->a) & KERNEL(slots)(wide);
+    uint32_t free_b = KERNEL(empty)(probe->b) & KERNEL(slots)(wide);
     /* The emptier line, a on ties: unpredictable, so without a branch. */
     bool take_b = KERNEL(count)(free_b) > KERNEL(count)(free_a);
     uint32_t free = free_a ^ ((free_a ^ free_b) & (0u - (uint32_t)take_b));
@@ -138,21 +148,18 @@ UNSEEN_INLINE KERNEL_TARGET enum unseen_status KERNEL(add)(struct compact *c, bo
 /* Whether a key matches a tag. */
 UNSEEN_INLINE KERNEL_TARGET bool KERNEL(find)(bool wide, const struct compact_probe *probe)
 {
-    return KERNEL(match)(wide, probe, KERNEL(compare)(probe->a, probe->v).match,
-                         KERNEL(compare)(probe->b, probe->v).match) != KERNEL_NONE;
+    return KERNEL(match)(wide, probe) != KERNEL_NONE;
 }
 
 /* The line and slot of the longest tag that a key matches; false if there is none. */
 UNSEEN_INLINE KERNEL_TARGET bool KERNEL(find_longest)(bool wide, const struct compact_probe *probe,
                                                       uint8_t **line_out, unsigned *slot_out)
 {
-    uint32_t in_a = KERNEL(compare)(probe->a, probe->v).match & KERNEL(slots)(wide);
-    uint32_t in_b = KERNEL(compare)(probe->b, probe->v).match & KERNEL(slots)(wide);
-    uint32_t candidates = in_a | in_b << 16;
+    uint32_t candidates = KERNEL(matches)(probe->a, probe->b, probe->v) & KERNEL(both_slots)(wide);
     uint32_t longest = 0; /* its end mark */
     for (; candidates != 0; candidates &= candidates - 1) {
         const unsigned i = (unsigned)__builtin_ctz(candidates);
-        uint8_t *line = KERNEL(line)(probe, i >= 16);
+        uint8_t *line = KERNEL(line)(probe, i / 16);
         const uint32_t word = compact_word(line, i % 16);
         const uint32_t mark = word & (0 - word);
         if ((!wide || wide_r(line, i % 16) == probe->r) && (longest == 0 || mark < longest)) {
@@ -180,6 +187,19 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(contains)(const struct compact *c, bool 
     }
 }
 
+/* Removes the longest tag that a key matches. */
+UNSEEN_INLINE KERNEL_TARGET uint8_t KERNEL(remove_one)(struct compact *c, bool wide,
+                                                       const struct compact_probe *probe)
+{
+    uint8_t *line = NULL;
+    unsigned slot = 0;
+    if (!KERNEL(find_longest)(wide, probe, &line, &slot)) {
+        return UNSEEN_NEW;
+    }
+    compact_clear_slot(c, probe, line, slot);
+    return UNSEEN_SEEN;
+}
+
 UNSEEN_INLINE KERNEL_TARGET void KERNEL(remove)(struct compact *c, bool wide,
                                                 const struct unseen_key *keys, size_t n,
                                                 uint8_t *verdicts)
@@ -187,63 +207,146 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(remove)(struct compact *c, bool wide,
     struct KERNEL(ring) ring;
     KERNEL(look_anew)(c, wide, keys, n, 0, 0, &ring);
     for (size_t i = 0; i < n; i++) {
-        const struct compact_probe *probe = &ring.probe[i % KERNEL_AHEAD];
-        uint8_t *line = NULL;
-        unsigned slot = 0;
-        bool found = false;
         /* A key in the stash has no tag: a tag that it matches belongs to another key. */
         if (UNSEEN_UNLIKELY(c->stash.nkeys) && unseen__stash_remove(&c->stash, keys[i])) {
-            found = true;
+            verdicts[i] = UNSEEN_SEEN;
             c->nkeys--;
-        } else if (KERNEL(find_longest)(wide, probe, &line, &slot)) {
-            found = true;
-            compact_clear_slot(c, probe, line, slot);
+        } else {
+            verdicts[i] = KERNEL(remove_one)(c, wide, &ring.probe[i % KERNEL_AHEAD]);
         }
-        verdicts[i] = found ? UNSEEN_SEEN : UNSEEN_NEW;
         KERNEL(look_ahead)(c, wide, keys, n, i, &ring);
     }
 }
 
-/* The two instances. */
+/* True if the batch is one key and the stash is empty; then finds its lines. A single key does
+ * without the ring: with fewer instructions to a call, the processor begins the next call earlier,
+ * while this call waits for its lines. */
+UNSEEN_INLINE KERNEL_TARGET bool KERNEL(is_single)(const struct compact *c, bool wide,
+                                                   const struct unseen_key *keys, size_t n,
+                                                   struct compact_probe *probe)
+{
+    if (n != 1 || UNSEEN_UNLIKELY(c->stash.nkeys)) {
+        return false;
+    }
+    compact_locate(c, wide, *keys, compact_find(c, compact_path(c, *keys)), probe);
+    return true;
+}
+
+/* The two instances. A batch is worked on in a function of its own, so that a single key needs no
+ * frame on the stack. */
+
+static UNSEEN_NOINLINE KERNEL_TARGET enum unseen_status
+KERNEL(small_add_batch)(struct compact *c, const struct unseen_key *keys, size_t n,
+                        uint8_t *verdicts, size_t *ndone_out)
+{
+    return KERNEL(add)(c, false, keys, n, verdicts, ndone_out);
+}
 
 static KERNEL_TARGET enum unseen_status KERNEL(small_add)(struct compact *c,
                                                           const struct unseen_key *keys, size_t n,
                                                           uint8_t *verdicts, size_t *ndone_out)
 {
-    return KERNEL(add)(c, false, keys, n, verdicts, ndone_out);
+    struct compact_probe probe;
+    if (KERNEL(is_single)(c, false, keys, n, &probe) &&
+        KERNEL(add_one)(c, false, keys, &probe, verdicts)) {
+        *ndone_out = 1;
+        return UNSEEN_OK;
+    }
+    return KERNEL(small_add_batch)(c, keys, n, verdicts, ndone_out);
 }
 
-static KERNEL_TARGET enum unseen_status KERNEL(wide_add)(struct compact *c,
-                                                         const struct unseen_key *keys, size_t n,
-                                                         uint8_t *verdicts, size_t *ndone_out)
+static UNSEEN_NOINLINE KERNEL_TARGET void
+KERNEL(small_contains_batch)(const struct compact *c, const struct unseen_key *keys, size_t n,
+                             uint8_t *verdicts)
 {
-    return KERNEL(add)(c, true, keys, n, verdicts, ndone_out);
+    KERNEL(contains)(c, false, keys, n, verdicts);
 }
 
 static KERNEL_TARGET void KERNEL(small_contains)(const struct compact *c,
                                                  const struct unseen_key *keys, size_t n,
                                                  uint8_t *verdicts)
 {
-    KERNEL(contains)(c, false, keys, n, verdicts);
+    struct compact_probe probe;
+    if (KERNEL(is_single)(c, false, keys, n, &probe)) {
+        *verdicts = KERNEL(find)(false, &probe) ? UNSEEN_SEEN : UNSEEN_NEW;
+        return;
+    }
+    KERNEL(small_contains_batch)(c, keys, n, verdicts);
+}
+
+static UNSEEN_NOINLINE KERNEL_TARGET void KERNEL(small_remove_batch)(struct compact *c,
+                                                                     const struct unseen_key *keys,
+                                                                     size_t n, uint8_t *verdicts)
+{
+    KERNEL(remove)(c, false, keys, n, verdicts);
+}
+
+static KERNEL_TARGET void KERNEL(small_remove)(struct compact *c, const struct unseen_key *keys,
+                                               size_t n, uint8_t *verdicts)
+{
+    struct compact_probe probe;
+    if (KERNEL(is_single)(c, false, keys, n, &probe)) {
+        *verdicts = KERNEL(remove_one)(c, false, &probe);
+        return;
+    }
+    KERNEL(small_remove_batch)(c, keys, n, verdicts);
+}
+
+static UNSEEN_NOINLINE KERNEL_TARGET enum unseen_status
+KERNEL(wide_add_batch)(struct compact *c, const struct unseen_key *keys, size_t n,
+                       uint8_t *verdicts, size_t *ndone_out)
+{
+    return KERNEL(add)(c, true, keys, n, verdicts, ndone_out);
+}
+
+static KERNEL_TARGET enum unseen_status KERNEL(wide_add)(struct compact *c,
+                                                         const struct unseen_key *keys, size_t n,
+                                                         uint8_t *verdicts, size_t *ndone_out)
+{
+    struct compact_probe probe;
+    if (KERNEL(is_single)(c, true, keys, n, &probe) &&
+        KERNEL(add_one)(c, true, keys, &probe, verdicts)) {
+        *ndone_out = 1;
+        return UNSEEN_OK;
+    }
+    return KERNEL(wide_add_batch)(c, keys, n, verdicts, ndone_out);
+}
+
+static UNSEEN_NOINLINE KERNEL_TARGET void KERNEL(wide_contains_batch)(const struct compact *c,
+                                                                      const struct unseen_key *keys,
+                                                                      size_t n, uint8_t *verdicts)
+{
+    KERNEL(contains)(c, true, keys, n, verdicts);
 }
 
 static KERNEL_TARGET void KERNEL(wide_contains)(const struct compact *c,
                                                 const struct unseen_key *keys, size_t n,
                                                 uint8_t *verdicts)
 {
-    KERNEL(contains)(c, true, keys, n, verdicts);
+    struct compact_probe probe;
+    if (KERNEL(is_single)(c, true, keys, n, &probe)) {
+        *verdicts = KERNEL(find)(true, &probe) ? UNSEEN_SEEN : UNSEEN_NEW;
+        return;
+    }
+    KERNEL(wide_contains_batch)(c, keys, n, verdicts);
 }
 
-static KERNEL_TARGET void KERNEL(small_remove)(struct compact *c, const struct unseen_key *keys,
-                                               size_t n, uint8_t *verdicts)
+static UNSEEN_NOINLINE KERNEL_TARGET void KERNEL(wide_remove_batch)(struct compact *c,
+                                                                    const struct unseen_key *keys,
+                                                                    size_t n, uint8_t *verdicts)
 {
-    KERNEL(remove)(c, false, keys, n, verdicts);
+    KERNEL(remove)(c, true, keys, n, verdicts);
 }
 
 static KERNEL_TARGET void KERNEL(wide_remove)(struct compact *c, const struct unseen_key *keys,
                                               size_t n, uint8_t *verdicts)
 {
-    KERNEL(remove)(c, true, keys, n, verdicts);
+    struct compact_probe probe;
+    if (KERNEL(is_single)(c, true, keys, n, &probe)) {
+        *verdicts = KERNEL(remove_one)(c, true, &probe);
+        return;
+    }
+    KERNEL(wide_remove_batch)(c, keys, n, verdicts);
 }
 
 /* Appends the places of the chosen slots of four lines. They are written eight at a time: a branch
@@ -273,7 +376,7 @@ UNSEEN_INLINE KERNEL_TARGET size_t KERNEL(leaving)(bool wide, const uint8_t *pag
     for (unsigned i = 0; i < COMPACT_LINES; i += 4) {
         for (unsigned k = i; k < i + 4; k++) {
             const uint8_t *line = page + (size_t)k * COMPACT_LINE;
-            const uint32_t used = ~KERNEL(compare)(line, 0).empty & KERNEL(slots)(wide);
+            const uint32_t used = ~KERNEL(empty)(line) & KERNEL(slots)(wide);
             slots[k] = (uint16_t)(used & (wide ? KERNEL(wide_r_in)(line, first, count)
                                                : KERNEL(small_r_in)(line, first, count)));
         }
@@ -303,7 +406,7 @@ static KERNEL_TARGET void KERNEL(erase)(uint8_t *page, const uint16_t *slots)
 
 static KERNEL_TARGET struct compact_lanes KERNEL(compare_line)(const uint8_t *line, uint32_t v)
 {
-    return KERNEL(compare)(line, v);
+    return (struct compact_lanes){KERNEL(matches)(line, line, v) & 0xffff, KERNEL(empty)(line)};
 }
 
 const struct compact_kernel KERNEL(unseen__compact_small) = {

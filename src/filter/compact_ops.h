@@ -11,15 +11,19 @@
 UNSEEN_INLINE void compact_locate(const struct compact *c, bool wide, struct unseen_key key,
                                   const struct compact_group *group, struct compact_probe *probe)
 {
+    /* Constants where the layout has numbers, and 32 bits: fewer instructions. */
     const unsigned r_bits = wide ? 7 : 8;
-    unsigned line = (unsigned)key.lo & 63;
-    unsigned r = (unsigned)(key.lo >> 6) & ((1u << r_bits) - 1);
-    unsigned home = (unsigned)(key.lo >> (6 + r_bits)) & 7;
-    uint64_t rest = compact_path(c, key) << group->depth;
-    uint32_t number = group->page[compact_page_of(compact_layout_of(wide), group->npages, home, r)];
+    const uint32_t low = (uint32_t)key.lo;
+    const uint32_t r = low >> 6 & ((1u << r_bits) - 1);
+    const uint32_t home = low >> (6 + r_bits) & 7;
+    const uint64_t rest = compact_path(c, key) << group->depth;
+    const uint32_t *moves = compact_layout_of(wide)->moves;
+    const unsigned place = compact_page_in(moves, r_bits, group->npages, home, r);
+    const uint32_t number = group->page[place];
     uint8_t *page = compact_page(c, number);
-    probe->a = page + (size_t)line * COMPACT_LINE;
-    probe->b = page + (size_t)(line ^ compact_offset(r, r_bits)) * COMPACT_LINE;
+    const uint32_t a = low % COMPACT_LINES * COMPACT_LINE;
+    probe->a = page + a;
+    probe->b = page + (a ^ compact_offset(r, r_bits) * COMPACT_LINE);
     probe->v = wide ? (uint32_t)(rest >> 32) : (uint32_t)r << 24 | (uint32_t)(rest >> 40);
     probe->page = number;
     probe->r = (uint8_t)r;

@@ -2,8 +2,9 @@
  *
  * The compact filter's operations in plain C: the specification of the SIMD levels. The loops over
  * 16 words have no early exit and collect one bit per word by a masked constant, so that compilers
- * turn them into vector code. For KERNEL(compare), which every operation runs twice, compilers are
- * not good enough: it is written with SSE2 where the base instruction set has SSE2 (every x86-64).
+ * turn them into vector code. For KERNEL(matches) and KERNEL(empty), which every operation runs,
+ * compilers are not good enough: they are written with SSE2 where the base instruction set has SSE2
+ * (every x86-64).
  * A test builds this file with UNSEEN_PLAIN_C as well, and compares. */
 #include "filter/compact_ops.h"
 
@@ -26,35 +27,62 @@ UNSEEN_INLINE uint32_t lanes_mask(const __m128i *lanes)
     return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high));
 }
 
-UNSEEN_INLINE struct compact_lanes KERNEL(compare)(const uint8_t *line, uint32_t v)
+/* The sign bit of each word: whether the tag there matches (compact_kernel.h). */
+UNSEEN_INLINE __m128i match_signs(const uint8_t *words, __m128i key)
 {
-    const __m128i zero = _mm_setzero_si128();
-    const __m128i ones = _mm_set1_epi32(-1);
+    const __m128i tag = _mm_loadu_si128((const __m128i *)(const void *)words);
+    const __m128i minus_mark = _mm_or_si128(tag, _mm_sub_epi32(_mm_setzero_si128(), tag));
+    return _mm_add_epi32(_mm_srli_epi32(_mm_xor_si128(tag, key), 1), minus_mark);
+}
+
+UNSEEN_INLINE uint32_t match_mask(const uint8_t *line, __m128i key)
+{
+    __m128i signs[4];
+    for (int i = 0; i < 4; i++) {
+        signs[i] = match_signs(line + 16 * i, key);
+    }
+    return lanes_mask(signs);
+}
+
+UNSEEN_INLINE uint32_t KERNEL(matches)(const uint8_t *a, const uint8_t *b, uint32_t v)
+{
     const __m128i key = _mm_set1_epi32((int)v);
-    __m128i match[4];
+    return match_mask(a, key) | match_mask(b, key) << 16;
+}
+
+UNSEEN_INLINE uint32_t KERNEL(empty)(const uint8_t *line)
+{
     __m128i empty[4];
     for (int i = 0; i < 4; i++) {
-        __m128i tag = _mm_loadu_si128((const __m128i *)(const void *)(line + 16 * i));
-        __m128i below = _mm_xor_si128(tag, _mm_add_epi32(tag, ones));
-        __m128i differ = _mm_andnot_si128(below, _mm_xor_si128(tag, key));
-        match[i] = _mm_cmpeq_epi32(differ, zero);
-        empty[i] = _mm_cmpeq_epi32(tag, zero);
+        const __m128i tag = _mm_loadu_si128((const __m128i *)(const void *)(line + 16 * i));
+        empty[i] = _mm_cmpeq_epi32(tag, _mm_setzero_si128());
     }
-    uint32_t is_empty = lanes_mask(empty);
-    return (struct compact_lanes){lanes_mask(match) & ~is_empty, is_empty};
+    return lanes_mask(empty);
 }
 #else
-UNSEEN_INLINE struct compact_lanes KERNEL(compare)(const uint8_t *line, uint32_t v)
+UNSEEN_INLINE uint32_t match_mask(const uint8_t *line, uint32_t v)
 {
     uint32_t match = 0;
+    for (unsigned i = 0; i < 16; i++) {
+        const uint32_t tag = load_le32(line + 4 * i);
+        const uint32_t sign = (((tag ^ v) >> 1) + (tag | (0 - tag))) >> 31;
+        match |= sign ? slot_bit[i] : 0;
+    }
+    return match;
+}
+
+UNSEEN_INLINE uint32_t KERNEL(matches)(const uint8_t *a, const uint8_t *b, uint32_t v)
+{
+    return match_mask(a, v) | match_mask(b, v) << 16;
+}
+
+UNSEEN_INLINE uint32_t KERNEL(empty)(const uint8_t *line)
+{
     uint32_t empty = 0;
     for (unsigned i = 0; i < 16; i++) {
-        uint32_t tag = load_le32(line + 4 * i);
-        uint32_t differ = (tag ^ v) & ~(tag ^ (tag - 1));
-        match |= differ == 0 ? slot_bit[i] : 0;
-        empty |= tag == 0 ? slot_bit[i] : 0;
+        empty |= load_le32(line + 4 * i) == 0 ? slot_bit[i] : 0;
     }
-    return (struct compact_lanes){match & ~empty, empty};
+    return empty;
 }
 #endif
 

@@ -17,21 +17,31 @@ UNSEEN_INLINE KERNEL_TARGET uint32_t lanes_mask(__m256i low, __m256i high)
            (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(high)) << 8;
 }
 
-UNSEEN_INLINE KERNEL_TARGET struct compact_lanes KERNEL(compare)(const uint8_t *line, uint32_t v)
+/* The sign bit of each word: whether the tag there matches (compact_kernel.h). */
+UNSEEN_INLINE KERNEL_TARGET __m256i match_signs(const uint8_t *words, __m256i key)
 {
-    const __m256i zero = _mm256_setzero_si256();
-    const __m256i ones = _mm256_set1_epi32(-1);
+    const __m256i tag = _mm256_loadu_si256((const __m256i *)(const void *)words);
+    const __m256i minus_mark = _mm256_or_si256(tag, _mm256_sub_epi32(_mm256_setzero_si256(), tag));
+    return _mm256_add_epi32(_mm256_srli_epi32(_mm256_xor_si256(tag, key), 1), minus_mark);
+}
+
+UNSEEN_INLINE KERNEL_TARGET uint32_t KERNEL(matches)(const uint8_t *a, const uint8_t *b, uint32_t v)
+{
     const __m256i key = _mm256_set1_epi32((int)v);
-    __m256i match[2];
-    __m256i empty[2];
-    for (int i = 0; i < 2; i++) {
-        __m256i tag = _mm256_loadu_si256((const __m256i *)(const void *)(line + 32 * i));
-        __m256i below = _mm256_xor_si256(tag, _mm256_add_epi32(tag, ones));
-        __m256i differ = _mm256_andnot_si256(below, _mm256_xor_si256(tag, key));
-        empty[i] = _mm256_cmpeq_epi32(tag, zero);
-        match[i] = _mm256_andnot_si256(empty[i], _mm256_cmpeq_epi32(differ, zero));
-    }
-    return (struct compact_lanes){lanes_mask(match[0], match[1]), lanes_mask(empty[0], empty[1])};
+    const __m256i in_a = _mm256_packs_epi32(match_signs(a, key), match_signs(a + 32, key));
+    const __m256i in_b = _mm256_packs_epi32(match_signs(b, key), match_signs(b + 32, key));
+    /* A pack puts the halves of each 128 bits together: words of four, in this order. */
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    const __m256i packed = _mm256_packs_epi16(in_a, in_b);
+    return (uint32_t)_mm256_movemask_epi8(_mm256_permutevar8x32_epi32(packed, order));
+}
+
+UNSEEN_INLINE KERNEL_TARGET uint32_t KERNEL(empty)(const uint8_t *line)
+{
+    const __m256i *words = (const __m256i *)(const void *)line;
+    const __m256i zero = _mm256_setzero_si256();
+    return lanes_mask(_mm256_cmpeq_epi32(_mm256_loadu_si256(words), zero),
+                      _mm256_cmpeq_epi32(_mm256_loadu_si256(words + 1), zero));
 }
 
 UNSEEN_INLINE KERNEL_TARGET uint32_t KERNEL(small_r_in)(const uint8_t *line, unsigned first,
@@ -103,7 +113,7 @@ UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(count)(uint32_t bits)
 #define KERNEL(name)  name##_avx512
 #define KERNEL_TARGET UNSEEN_TARGET("avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi,bmi2,popcnt,lzcnt")
 
-UNSEEN_INLINE KERNEL_TARGET struct compact_lanes KERNEL(compare)(const uint8_t *line, uint32_t v)
+UNSEEN_INLINE KERNEL_TARGET uint32_t match_mask(const uint8_t *line, uint32_t v)
 {
     /* Truth table of (tag ^ key) & ~(tag ^ below), with tag = a, key = b, below = a - 1 = c. */
     enum {
@@ -112,9 +122,18 @@ UNSEEN_INLINE KERNEL_TARGET struct compact_lanes KERNEL(compare)(const uint8_t *
     __m512i tag = _mm512_loadu_si512(line);
     __m512i below = _mm512_add_epi32(tag, _mm512_set1_epi32(-1));
     __m512i differ = _mm512_ternarylogic_epi32(tag, _mm512_set1_epi32((int)v), below, DIFFER);
-    __mmask16 used = _mm512_test_epi32_mask(tag, tag);
-    __mmask16 match = _mm512_mask_testn_epi32_mask(used, differ, differ);
-    return (struct compact_lanes){match, (uint32_t)(uint16_t)~used};
+    return _mm512_mask_testn_epi32_mask(_mm512_test_epi32_mask(tag, tag), differ, differ);
+}
+
+UNSEEN_INLINE KERNEL_TARGET uint32_t KERNEL(matches)(const uint8_t *a, const uint8_t *b, uint32_t v)
+{
+    return match_mask(a, v) | match_mask(b, v) << 16;
+}
+
+UNSEEN_INLINE KERNEL_TARGET uint32_t KERNEL(empty)(const uint8_t *line)
+{
+    __m512i tag = _mm512_loadu_si512(line);
+    return _mm512_testn_epi32_mask(tag, tag);
 }
 
 UNSEEN_INLINE KERNEL_TARGET uint32_t KERNEL(small_r_in)(const uint8_t *line, unsigned first,
