@@ -241,33 +241,71 @@ static bool is_one_of(const char *name, const char *const *list)
     return false;
 }
 
+/* What a command does with the count of an item, and what a filter must answer about an item that
+ * is there. */
+enum effect {
+    EFFECT_ADDS,   /* the item once; 0 if it is there */
+    EFFECT_AGAIN,  /* one more, unless the filter is full */
+    EFFECT_ABSENT, /* the same, if the item is not there */
+    EFFECT_ASKS,   /* 1 if it is there */
+    EFFECT_TAKES,  /* one less; 1 if it is there */
+    EFFECT_COUNTS, /* the count or more */
+    EFFECT_CLAIMS  /* 0 if it is there */
+};
+
+static const struct {
+    const char *name;
+    enum effect effect;
+} effects[] = {
+    {"BF.ADD", EFFECT_ADDS},        {"BF.MADD", EFFECT_ADDS},
+    {"BF.INSERT", EFFECT_ADDS},     {"UNSEEN.ADD", EFFECT_ADDS},
+    {"UNSEEN.ACK", EFFECT_ADDS},    {"CF.ADD", EFFECT_AGAIN},
+    {"CF.INSERT", EFFECT_AGAIN},    {"CF.ADDNX", EFFECT_ABSENT},
+    {"CF.INSERTNX", EFFECT_ABSENT}, {"BF.EXISTS", EFFECT_ASKS},
+    {"BF.MEXISTS", EFFECT_ASKS},    {"CF.EXISTS", EFFECT_ASKS},
+    {"CF.MEXISTS", EFFECT_ASKS},    {"UNSEEN.EXISTS", EFFECT_ASKS},
+    {"CF.DEL", EFFECT_TAKES},       {"UNSEEN.REMOVE", EFFECT_TAKES},
+    {"CF.COUNT", EFFECT_COUNTS},    {"UNSEEN.CLAIM", EFFECT_CLAIMS},
+};
+
+static void check_effect(enum effect effect, uint16_t *count, long long answer)
+{
+    const bool is_there = *count > 0;
+    switch (effect) {
+    case EFFECT_ADDS:
+        require(!is_there || answer == 0);
+        *count = 1;
+        break;
+    case EFFECT_ABSENT:
+        require(!is_there || answer != 1);
+        *count = (uint16_t)(*count + (answer == 1));
+        break;
+    case EFFECT_AGAIN:
+        *count = (uint16_t)(*count + (answer == 1));
+        break;
+    case EFFECT_ASKS:
+        require(!is_there || answer == 1);
+        break;
+    case EFFECT_TAKES:
+        require(!is_there || answer == 1);
+        *count = (uint16_t)(*count - is_there);
+        break;
+    case EFFECT_COUNTS:
+        require(answer >= *count);
+        break;
+    case EFFECT_CLAIMS:
+        require(!is_there || answer == 0);
+        break;
+    }
+}
+
 /* One item, and the number that the reply has for it. */
 static void check_item(const char *name, uint16_t *count, long long answer)
 {
-    static const char *const adds[] = {"BF.ADD",     "BF.MADD",    "BF.INSERT",
-                                       "UNSEEN.ADD", "UNSEEN.ACK", NULL};
-    static const char *const again[] = {"CF.ADD", "CF.INSERT", NULL};
-    static const char *const absent[] = {"CF.ADDNX", "CF.INSERTNX", NULL};
-    static const char *const asks[] = {"BF.EXISTS",  "BF.MEXISTS",    "CF.EXISTS",
-                                       "CF.MEXISTS", "UNSEEN.EXISTS", NULL};
-    static const char *const takes[] = {"CF.DEL", "UNSEEN.REMOVE", NULL};
-    if (is_one_of(name, adds)) {
-        require(*count == 0 || answer == 0);
-        *count = 1;
-    } else if (is_one_of(name, again)) {
-        *count = (uint16_t)(*count + (answer == 1));
-    } else if (is_one_of(name, absent)) {
-        require(*count == 0 || answer != 1);
-        *count = (uint16_t)(*count + (answer == 1));
-    } else if (is_one_of(name, asks)) {
-        require(*count == 0 || answer == 1);
-    } else if (is_one_of(name, takes)) {
-        require(*count == 0 || answer == 1);
-        *count = (uint16_t)(*count - (*count > 0));
-    } else if (strcmp(name, "CF.COUNT") == 0) {
-        require(answer >= *count);
-    } else if (strcmp(name, "UNSEEN.CLAIM") == 0) {
-        require(*count == 0 || answer == 0);
+    for (size_t i = 0; i < sizeof(effects) / sizeof(effects[0]); i++) {
+        if (strcmp(name, effects[i].name) == 0) {
+            check_effect(effects[i].effect, count, answer);
+        }
     }
 }
 
@@ -372,6 +410,43 @@ static void seal(char *frame, size_t len)
     }
 }
 
+/* Changes string i of a payload, or the row of strings, in one of six ways. */
+static void forge_string(struct fake_stream *stream, size_t i, unsigned action, size_t at,
+                         uint8_t value)
+{
+    char *string = stream->data[i];
+    const size_t len = stream->len[i];
+    const size_t last = stream->n - 1;
+    const size_t other = value % stream->n;
+    at %= len;
+    switch (action) {
+    case 0:
+        string[at] = (char)(string[at] ^ (value ? value : 1));
+        break;
+    case 1:
+        memset(string + at, value, at + 8 <= len ? 8 : 1);
+        break;
+    case 2:
+        stream->len[i] = at;
+        break;
+    case 3:
+        if (stream->len[other] <= len) {
+            stream->len[i] = stream->len[other];
+            memmove(string, stream->data[other], stream->len[i]);
+        }
+        break;
+    case 4:
+        stream->data[i] = stream->data[last];
+        stream->len[i] = stream->len[last];
+        stream->data[last] = string;
+        stream->len[last] = len;
+        break;
+    default:
+        free(stream->data[last]);
+        stream->n--;
+    }
+}
+
 /* Changes strings of a payload as the input says, and drops or repeats some. */
 static void forge(struct fake_stream *stream, struct input *in)
 {
@@ -380,29 +455,8 @@ static void forge(struct fake_stream *stream, struct input *in)
         const size_t at = next(in) << 8 | next(in);
         const unsigned action = next(in) % 6;
         const uint8_t value = (uint8_t)next(in);
-        char *frame = stream->data[i];
-        const size_t len = stream->len[i];
-        if (len == 0) {
-            continue;
-        }
-        if (action == 0) {
-            frame[at % len] = (char)(frame[at % len] ^ (value ? value : 1));
-        } else if (action == 1) {
-            memset(frame + at % len, value, at % len + 8 <= len ? 8 : 1);
-        } else if (action == 2) {
-            stream->len[i] = at % len;
-        } else if (action == 3 && stream->len[value % stream->n] <= len) {
-            stream->len[i] = stream->len[value % stream->n];
-            memmove(frame, stream->data[value % stream->n], stream->len[i]);
-        } else if (action == 4) {
-            const size_t last = stream->n - 1;
-            stream->data[i] = stream->data[last];
-            stream->len[i] = stream->len[last];
-            stream->data[last] = frame;
-            stream->len[last] = len;
-        } else if (action == 5) {
-            free(stream->data[stream->n - 1]);
-            stream->n--;
+        if (stream->len[i] > 0) {
+            forge_string(stream, i, action, at, value);
         }
     }
     for (size_t i = 0; i < stream->n; i++) {

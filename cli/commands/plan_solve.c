@@ -161,7 +161,7 @@ static enum unseen_status solve_by_rate(struct planned *p, const struct question
     return status == UNSEEN_OK && p->bytes > q->memory ? UNSEEN_ERR_SPACE : status;
 }
 
-void planned_solve(struct planned *planned, const char *filter, const struct question *q)
+static void planned_solve(struct planned *planned, const char *filter, const struct question *q)
 {
     *planned = (struct planned){.name = filter, .plan = plan_start(filter, q)};
     struct unseen_plan *plan = &planned->plan;
@@ -184,9 +184,10 @@ void planned_solve(struct planned *planned, const char *filter, const struct que
     fill_in_bytes(planned, q);
 }
 
-/* A list has all its keys from the beginning: it has a rate only at its capacity. */
-void planned_solve_list(struct planned *p, const char *name, enum unseen_kind kind,
-                        const struct question *q)
+/* The same for a list of a kind. The question must say a rate. A list has all its keys from the
+ * beginning: it has a rate only at its capacity. */
+static void planned_solve_list(struct planned *p, const char *name, enum unseen_kind kind,
+                               const struct question *q)
 {
     *p = (struct planned){.name = name, .is_list = true, .kind = kind, .plan.filter = "list"};
     uint64_t n = q->capacity;

@@ -42,12 +42,6 @@ struct planned {
 
 extern const double planned_loads[PLANNED_LOADS];
 
-void planned_solve(struct planned *planned, const char *filter, const struct question *question);
-
-/* The same for a list of a kind. The question must say a rate. */
-void planned_solve_list(struct planned *planned, const char *name, enum unseen_kind kind,
-                        const struct question *question);
-
 /* With only keys, only memory, or neither, takes the default rate of a set. */
 void question_complete(struct question *question);
 

@@ -189,6 +189,35 @@ static bool has_word(int nwords, char **words, const char *wanted)
     return false;
 }
 
+static void complete_topic(const struct completion *c)
+{
+    const char *topic = NULL;
+    puts("words");
+    offer_commands(c);
+    for (size_t i = 0; (topic = help_topic_at(i)); i++) {
+        offer(c, "", topic, "");
+    }
+}
+
+/* The word --NAME=TEXT, with its equals sign. */
+static void complete_equals(struct completion *c, const struct command *command, const char *equals)
+{
+    const struct option_row *row = find_long(command, c->word + 2, (size_t)(equals - c->word - 2));
+    c->start = equals + 1;
+    if (row && row->value) {
+        complete_value(c, row);
+    }
+}
+
+/* The first word, which may be a command, or a word that only files can be. */
+static void complete_file(const struct completion *c, bool is_first)
+{
+    puts("files");
+    if (is_first) {
+        offer_commands(c);
+    }
+}
+
 int complete_run(int nwords, char **words)
 {
     char empty[] = "";
@@ -197,31 +226,20 @@ int complete_run(int nwords, char **words)
     const struct command *command = nwords > 1 ? command_find(words[0]) : NULL;
     command = command ? command : command_at(0);
     const bool is_literal = nwords > 1 && has_word(nwords - 1, words, "--");
+    const bool is_option = c.word[0] == '-' && !is_literal;
     const struct option_row *row =
         nwords > 1 && !is_literal ? waits_for_value(command, words[nwords - 2]) : NULL;
-    const char *equals = strncmp(c.word, "--", 2) == 0 ? strchr(c.word, '=') : NULL;
+    const char *equals = is_option && c.word[1] == '-' ? strchr(c.word, '=') : NULL;
     if (row) {
         complete_value(&c, row);
-    } else if (equals && !is_literal) {
-        row = find_long(command, c.word + 2, (size_t)(equals - c.word - 2));
-        c.start = equals + 1;
-        if (row && row->value) {
-            complete_value(&c, row);
-        }
-    } else if (c.word[0] == '-' && !is_literal) {
+    } else if (equals) {
+        complete_equals(&c, command, equals);
+    } else if (is_option) {
         complete_option(&c, command);
     } else if (nwords == 2 && strcmp(words[0], "help") == 0) {
-        puts("words");
-        offer_commands(&c);
-        const char *topic = NULL;
-        for (size_t i = 0; (topic = help_topic_at(i)); i++) {
-            offer(&c, "", topic, "");
-        }
+        complete_topic(&c);
     } else {
-        puts("files");
-        if (nwords <= 1) {
-            offer_commands(&c);
-        }
+        complete_file(&c, nwords <= 1);
     }
     return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_DONE : EXIT_TROUBLE;
 }

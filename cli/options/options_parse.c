@@ -394,11 +394,55 @@ static enum missing usual_missing(const struct options *o)
     return keeps || (o->command->bit & keepers) ? MISSING_FAIL : MISSING_WHOLE;
 }
 
+/* Takes the words of the command line that are options. */
+static enum options_result parse_options(struct options *o, int argc, char **argv)
+{
+    struct getopt_tables tables;
+    fill_tables(&tables, o->command);
+    opterr = 0;
+    for (;;) {
+        int index = -1;
+        const int c = getopt_long(argc, argv, tables.shorts, tables.longs, &index);
+        if (c == -1) {
+            return OPTIONS_RUN;
+        }
+        if (!is_written_out(o, argv, tables.longs, c == '?' || c == ':' ? -1 : index)) {
+            return OPTIONS_WRONG;
+        }
+        const enum options_result result = parse_take(o, c, argv);
+        if (result != OPTIONS_RUN) {
+            return result;
+        }
+    }
+}
+
+/* Takes the other words: the store or list of a command that is on one, and the files. */
+static bool parse_files(struct options *o, int nwords, char **words)
+{
+    static const char *const standard_input[] = {"-"};
+    const struct command *command = o->command;
+    o->input.files = (const char *const *)words;
+    o->input.nfiles = (size_t)nwords;
+    if ((command->bit & COMMAND_ON_STORE) && o->input.nfiles > 0) {
+        o->seen.path = *o->input.files++;
+        o->input.nfiles--;
+        if (o->seen.path[0] == '\0' && !(command->bit & COMMAND_ON_LIST)) {
+            message_error("the name of the store is empty");
+            message_hint("%s", command->usage);
+            return false;
+        }
+    }
+    if ((command->bit & COMMAND_READERS) && o->input.nfiles == 0) {
+        o->input.files = standard_input;
+        o->input.nfiles = 1;
+        o->input.none_named = true;
+    }
+    return true;
+}
+
 enum options_result options_parse(struct options *o, const struct command *command, int argc,
                                   char **argv)
 {
-    struct getopt_tables tables;
-    fill_tables(&tables, command);
     *o = (struct options){
         .command = command,
         .profile.called = command->called,
@@ -411,37 +455,12 @@ enum options_result options_parse(struct options *o, const struct command *comma
         return OPTIONS_WRONG;
     }
     take_password(o, argc, argv);
-    opterr = 0;
-    for (;;) {
-        int index = -1;
-        int c = getopt_long(argc, argv, tables.shorts, tables.longs, &index);
-        if (c == -1) {
-            break;
-        }
-        if (!is_written_out(o, argv, tables.longs, c == '?' || c == ':' ? -1 : index)) {
-            return OPTIONS_WRONG;
-        }
-        enum options_result result = parse_take(o, c, argv);
-        if (result != OPTIONS_RUN) {
-            return result;
-        }
+    const enum options_result result = parse_options(o, argc, argv);
+    if (result != OPTIONS_RUN) {
+        return result;
     }
-    o->input.files = (const char *const *)argv + optind;
-    o->input.nfiles = (size_t)(argc - optind);
-    if ((command->bit & COMMAND_ON_STORE) && o->input.nfiles > 0) {
-        o->seen.path = *o->input.files++;
-        o->input.nfiles--;
-        if (o->seen.path[0] == '\0' && !(command->bit & COMMAND_ON_LIST)) {
-            message_error("the name of the store is empty");
-            message_hint("%s", command->usage);
-            return OPTIONS_WRONG;
-        }
-    }
-    static const char *const standard_input[] = {"-"};
-    if ((command->bit & COMMAND_READERS) && o->input.nfiles == 0) {
-        o->input.files = standard_input;
-        o->input.nfiles = 1;
-        o->input.none_named = true;
+    if (!parse_files(o, argc - optind, argv + optind)) {
+        return OPTIONS_WRONG;
     }
     if (o->source == SOURCE_REQUESTS_SEEN) {
         o->seen.profile = "none"; /* fingerprints are not URLs */

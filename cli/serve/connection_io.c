@@ -111,6 +111,22 @@ static bool can_answer(struct connection *c)
     return !c->broken && !connection_waits(c) && !c->chokes;
 }
 
+/* The protocol has ended the conversation: nothing more is read. To close a socket while the client
+ * still sends would take the last answer away from the client, so it is told that nothing more
+ * comes, and closes. */
+static void connection_end(struct connection *c)
+{
+    text_clear(&c->in.text);
+    c->in.at = 0;
+    c->chokes = false;
+    if (c->is_standard) {
+        c->in.at_end = true;
+    } else if (!connection_is_behind(c) && !c->farewell) {
+        c->farewell = true;
+        c->broken = c->broken || shutdown(c->out_fd, SHUT_WR) != 0;
+    }
+}
+
 void connection_serve(struct connection *c, bool is_readable)
 {
     if (is_readable) {
@@ -125,21 +141,6 @@ void connection_serve(struct connection *c, bool is_readable)
     }
     if (c->over) {
         connection_end(c);
-    }
-}
-
-/* To close a socket while the client still sends would take the last answer away from the client,
- * so it is told that nothing more comes, and closes. */
-void connection_end(struct connection *c)
-{
-    text_clear(&c->in.text);
-    c->in.at = 0;
-    c->chokes = false;
-    if (c->is_standard) {
-        c->in.at_end = true;
-    } else if (!connection_is_behind(c) && !c->farewell) {
-        c->farewell = true;
-        c->broken = c->broken || shutdown(c->out_fd, SHUT_WR) != 0;
     }
 }
 

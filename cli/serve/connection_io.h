@@ -16,9 +16,6 @@ void connection_serve(struct connection *c, bool is_readable);
 /* Writes what the client takes now. */
 void connection_flush(struct connection *c);
 
-/* The protocol has ended the conversation: nothing more is read. */
-void connection_end(struct connection *c);
-
 /* Whether the loop should read from it. */
 bool connection_wants_input(const struct connection *c);
 

@@ -168,33 +168,43 @@ static bool is_taken_by_file(const char *path)
     return path && stat(path, &st) == 0 && !S_ISSOCK(st.st_mode);
 }
 
+/* What to do about an address that the system does not take. */
+static void hint_address(const char *where)
+{
+    const char *port = NULL;
+    if (address_is_named(where, &port)) {
+        message_hint("an address in numbers: --listen 127.0.0.1:%s", port);
+    } else if (strchr(where, '/') || strstr(where, ".sock")) {
+        message_hint("--listen unix:%s", where);
+    } else {
+        message_hint("--listen unix:PATH, or an address in numbers: --listen 127.0.0.1:7007");
+    }
+}
+
 /* Says why it cannot listen, and what to do. */
 static void report_failure(const struct listen_options *o, int error)
 {
     struct address address;
     const char *where = o->address;
-    const char *port = NULL;
     const char *path = address_read(&address, where) ? address.path : NULL;
     const char *slash = path ? strrchr(path, '/') : NULL;
     if (error == EADDRINUSE && is_taken_by_file(path)) {
         message_error("cannot listen on %s: %s is there, and is not a socket", where, path);
         message_hint("--listen unix:PATH with the name of a file that does not exist");
-    } else if (error == ESRCH && o->group) {
-        message_error("cannot listen on %s: there is no group %s", where, o->group);
-    } else {
-        message_error("cannot listen on %s: %s", where,
-                      error ? strerror(error) : "no socket was passed on");
+        return;
     }
-    if (error == EADDRINUSE && !is_taken_by_file(path)) {
+    if (error == ESRCH && o->group) {
+        message_error("cannot listen on %s: there is no group %s", where, o->group);
+        return;
+    }
+    message_error("cannot listen on %s: %s", where,
+                  error ? strerror(error) : "no socket was passed on");
+    if (error == EADDRINUSE) {
         message_hint("another server listens there: unseen -s %s FILE asks it", where);
     } else if (error == ENOENT && slash && slash > path) {
         message_hint("mkdir -p %.*s", (int)(slash - path), path);
-    } else if (error == EINVAL && address_is_named(where, &port)) {
-        message_hint("an address in numbers: --listen 127.0.0.1:%s", port);
-    } else if (error == EINVAL && (strchr(where, '/') || strstr(where, ".sock"))) {
-        message_hint("--listen unix:%s", where);
     } else if (error == EINVAL) {
-        message_hint("--listen unix:PATH, or an address in numbers: --listen 127.0.0.1:7007");
+        hint_address(where);
     }
 }
 

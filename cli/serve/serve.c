@@ -102,37 +102,56 @@ static void report_protocol(const char *name, const char *path)
     message_hint("unseen serve --protocol %s %s", n.best ? n.best : "NAME", path);
 }
 
+/* Reports that the service has no answers of the kind that an option sets, or lacks the option. */
+static bool check_answers(const struct options *o, const struct protocol *protocol)
+{
+    const char *name = o->serve.protocol;
+    if (o->serve.redirect && !protocol->has_redirect) {
+        message_error("--redirect is for --protocol squid-rewrite");
+        message_hint("unseen serve --protocol %s %s", name, o->seen.path);
+        return false;
+    }
+    if (protocol->has_redirect && !o->serve.redirect) {
+        message_error("--protocol %s needs a page to show instead", name);
+        message_hint("unseen serve --protocol %s --redirect http://127.0.0.1/blocked.html %s", name,
+                     o->seen.path);
+        return false;
+    }
+    if (o->serve.reply && !protocol->has_reply) {
+        message_error("the protocol %s has no place for --reply", name);
+        message_hint("unseen serve --protocol %s %s", name, o->seen.path);
+        return false;
+    }
+    return check_text("reply", o->serve.reply) && check_text("redirect", o->serve.redirect);
+}
+
 static bool check_protocol(const struct options *o, const struct protocol *protocol)
 {
     const char *name = o->serve.protocol;
     if (o->input.nfiles > 0) {
         message_error("one file is served");
         message_hint("unseen serve --protocol %s %s", name, o->seen.path);
-    } else if (!protocol) {
+        return false;
+    }
+    if (!protocol) {
         report_protocol(name, o->seen.path);
-    } else if (makes_store(o)) {
+        return false;
+    }
+    if (makes_store(o)) {
         message_error("--protocol only asks, and makes no store");
         message_hint("unseen build [OPTION]... %s FILE, then unseen serve --protocol %s %s",
                      o->seen.path, name, o->seen.path);
-    } else if (o->serve.redirect && !protocol->has_redirect) {
-        message_error("--redirect is for --protocol squid-rewrite");
-        message_hint("unseen serve --protocol %s %s", name, o->seen.path);
-    } else if (protocol->has_redirect && !o->serve.redirect) {
-        message_error("--protocol %s needs a page to show instead", name);
-        message_hint("unseen serve --protocol %s --redirect http://127.0.0.1/blocked.html %s", name,
-                     o->seen.path);
-    } else if (o->serve.reply && !protocol->has_reply) {
-        message_error("the protocol %s has no place for --reply", name);
-        message_hint("unseen serve --protocol %s %s", name, o->seen.path);
-    } else {
-        if (o->serve.listen && listener_is_remote(o->serve.listen)) {
-            message_warning("whoever reaches %s can ask this server, and nothing is encrypted: it "
-                            "needs a firewall",
-                            o->serve.listen);
-        }
-        return check_text("reply", o->serve.reply) && check_text("redirect", o->serve.redirect);
+        return false;
     }
-    return false;
+    if (!check_answers(o, protocol)) {
+        return false;
+    }
+    if (o->serve.listen && listener_is_remote(o->serve.listen)) {
+        message_warning("whoever reaches %s can ask this server, and nothing is encrypted: it "
+                        "needs a firewall",
+                        o->serve.listen);
+    }
+    return true;
 }
 
 /* ---- The file that is served ----------------------------------------------------------------- */

@@ -77,6 +77,16 @@ static void read_head(struct small *small, const uint8_t *bytes)
     small->len += small->seed ? UNSEEN_SMALL_SEED_LEN : 0;
 }
 
+/* The size of the block of a value of len bytes. */
+static size_t small_memory(size_t len)
+{
+    size_t step = 16;
+    while (step * 32 <= len) {
+        step *= 2;
+    }
+    return (len + step - 1) & ~(step - 1);
+}
+
 void unseen__small_read(struct small *small, const void *value)
 {
     const uint8_t *bytes = value;
@@ -85,16 +95,7 @@ void unseen__small_read(struct small *small, const void *value)
         set_parts(small, i, bytes + small->len);
         small->len += parts_len(&small->layers[i]);
     }
-    small->end = bytes + unseen__small_memory(small->len);
-}
-
-size_t unseen__small_memory(size_t len)
-{
-    size_t step = 16;
-    while (step * 32 <= len) {
-        step *= 2;
-    }
-    return (len + step - 1) & ~(step - 1);
+    small->end = bytes + small_memory(small->len);
 }
 
 /* The bits of a key's lo that forms NARROW and WIDE keep; the other bits are of hi. */
@@ -147,8 +148,8 @@ static enum unseen_status splice(void **value, const struct small *small, size_t
     uint8_t *from = *value;
     uint8_t *to = from;
     const size_t tail = small->len - at - old;
-    const size_t memory = unseen__small_memory(small->len);
-    const size_t new_memory = unseen__small_memory(small->len - old + new_len);
+    const size_t memory = small_memory(small->len);
+    const size_t new_memory = small_memory(small->len - old + new_len);
     if (small->len - old + new_len > UNSEEN_SMALL_LEN_MAX + mark_len(from)) {
         return UNSEEN_ERR_SPACE; /* too long to be saved, and a mark is not saved */
     }
@@ -294,7 +295,7 @@ static enum unseen_status double_runs(void **value, const struct small *small,
     if (len > UNSEEN_SMALL_LEN_MAX + mark_len(before)) {
         return UNSEEN_ERR_SPACE;
     }
-    const size_t memory = unseen__small_memory(len);
+    const size_t memory = small_memory(len);
     uint8_t *to = unseen__alloc(allocator, memory, UNSEEN_SMALL_ALIGN);
     if (!to) {
         return UNSEEN_ERR_NOMEM;
@@ -302,7 +303,7 @@ static enum unseen_status double_runs(void **value, const struct small *small,
     memcpy(to, before, head);
     to[1]++;
     (void)halve_runs(parts, to + head);
-    unseen__free(allocator, *value, unseen__small_memory(small->len));
+    unseen__free(allocator, *value, small_memory(small->len));
     *value = to;
     return UNSEEN_OK;
 }
@@ -350,7 +351,7 @@ enum unseen_status unseen_small_create(void **value_out, double fpr,
     if (rate < UNSEEN_FPR_DEFAULT) {
         return UNSEEN_ERR_FPR;
     }
-    uint8_t *bytes = unseen__alloc(&allocator, unseen__small_memory(HEAD + 2), UNSEEN_SMALL_ALIGN);
+    uint8_t *bytes = unseen__alloc(&allocator, small_memory(HEAD + 2), UNSEEN_SMALL_ALIGN);
     if (!bytes) {
         return UNSEEN_ERR_NOMEM;
     }
@@ -421,7 +422,7 @@ size_t unseen_small_len(const void *value)
 
 size_t unseen_small_memory(const void *value)
 {
-    return unseen__small_memory(unseen_small_len(value));
+    return small_memory(unseen_small_len(value));
 }
 
 /* Whether the parts of a layer end within `room` bytes, and each run is sound. */
@@ -475,7 +476,7 @@ enum unseen_status unseen_small_load(void **value_out, const void *data, size_t 
     if (status != UNSEEN_OK) {
         return status;
     }
-    void *value = unseen__alloc(&allocator, unseen__small_memory(len), UNSEEN_SMALL_ALIGN);
+    void *value = unseen__alloc(&allocator, small_memory(len), UNSEEN_SMALL_ALIGN);
     if (!value) {
         return UNSEEN_ERR_NOMEM;
     }
@@ -502,7 +503,7 @@ enum unseen_status unseen_small_stats(const void *value, struct unseen_small_sta
     unseen__small_read(&small, value);
     struct unseen_small_stats stats = {.size = sizeof(stats),
                                        .len = small.len,
-                                       .memory = unseen__small_memory(small.len),
+                                       .memory = small_memory(small.len),
                                        .fpr_promise = fpr_promise(&small),
                                        .nlayers = small.nlayers,
                                        .seed = small.seed};

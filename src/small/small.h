@@ -35,9 +35,6 @@ struct small {
 /* Reads a value, whose bytes are sound. */
 void unseen__small_read(struct small *small, const void *value);
 
-/* The size of the block of a value of len bytes. */
-size_t unseen__small_memory(size_t len);
-
 bool unseen__small_has(const struct small *small, struct unseen_key key);
 
 /* The beginning of a key, with zeros behind it, of a number in a run of form NARROW or WIDE. */

@@ -215,30 +215,60 @@ static enum unseen_status check_shape(const struct unseen__log_header *h, const 
     return UNSEEN_OK;
 }
 
-/* Checks the settings that make the keys: seed, profile and key bits. */
-static enum unseen_status check_secret(const struct unseen_store *store,
-                                       const struct unseen_store_options *options,
-                                       struct unseen_error *error)
+static enum unseen_status check_seed(const struct unseen_store *store, const void *seed,
+                                     size_t seed_len, struct unseen_error *error)
+{
+    struct unseen__secret secret;
+    const enum unseen_status status = unseen__secret_make(seed, seed_len, &secret, error);
+    const bool same =
+        status == UNSEEN_OK && unseen__secret_equals(&secret, &store->log.header.secret);
+    unseen__secret_forget(&secret);
+    if (status == UNSEEN_OK && !same) {
+        return differs(error, UNSEEN_SETTING_SEED, "%s was made with another seed",
+                       store->log.path);
+    }
+    return status;
+}
+
+/* Checks what makes the keys, against another store. */
+static enum unseen_status check_like(const struct unseen_store *store,
+                                     const struct unseen_store *other, struct unseen_error *error)
 {
     const struct unseen__log_header *h = &store->log.header;
-    const struct unseen__log_header *like = options->like ? &options->like->log.header : NULL;
-    if (options->seed) {
-        struct unseen__secret secret;
-        const enum unseen_status status =
-            unseen__secret_make(options->seed, options->seed_len, &secret, error);
-        const bool same = status == UNSEEN_OK && unseen__secret_equals(&secret, &h->secret);
-        unseen__secret_forget(&secret);
-        if (!same) {
-            return status != UNSEEN_OK ? status
-                                       : differs(error, UNSEEN_SETTING_SEED,
-                                                 "%s was made with another seed", store->log.path);
-        }
-    }
-    if (like && (!unseen__secret_equals(&like->secret, &h->secret) ||
-                 like->key_bits != h->key_bits || strcmp(like->profile, h->profile) != 0)) {
+    const struct unseen__log_header *like = &other->log.header;
+    if (!unseen__secret_equals(&like->secret, &h->secret) || like->key_bits != h->key_bits ||
+        strcmp(like->profile, h->profile) != 0) {
         return differs(error, UNSEEN_SETTING_SEED,
                        "%s exists and is not made like %s: seed, profile or key bits differ",
-                       store->log.path, options->like->log.path);
+                       store->log.path, other->log.path);
+    }
+    return UNSEEN_OK;
+}
+
+static enum unseen_status check_profile(struct unseen_store *store, const char *profile,
+                                        struct unseen_error *error)
+{
+    const struct unseen__log_header *h = &store->log.header;
+    char id[UNSEEN__PROFILE_LEN] = "";
+    const enum unseen_status status = make_url(store, profile, h->profile, id, error);
+    if (status == UNSEEN_OK && strcmp(id, h->profile) != 0) {
+        return differs(error, UNSEEN_SETTING_PROFILE, "%s has the profile %s, not %s",
+                       store->log.path, h->profile, id);
+    }
+    return status;
+}
+
+static enum unseen_status check_file_mode(const struct unseen_store *store, unsigned file_mode,
+                                          struct unseen_error *error)
+{
+    const char *path = store->log.path;
+    struct stat st;
+    if (fstat(store->log.fd, &st) != 0) {
+        return unseen__error_io(error, "read", path, errno);
+    }
+    if ((st.st_mode & 0777) != file_mode) {
+        return differs(error, UNSEEN_SETTING_FILE_MODE, "%s has the mode %03o, not %03o", path,
+                       st.st_mode & 0777u, file_mode);
     }
     return UNSEEN_OK;
 }
@@ -249,16 +279,12 @@ enum unseen_status unseen__store_check_settings(struct unseen_store *store,
 {
     const struct unseen__log_header *h = &store->log.header;
     const char *path = store->log.path;
-    char id[UNSEEN__PROFILE_LEN] = "";
+    enum unseen_status status = UNSEEN_OK;
     if (options->profile) {
-        const enum unseen_status status = make_url(store, options->profile, h->profile, id, error);
-        if (status != UNSEEN_OK) {
-            return status;
-        }
-        if (strcmp(id, h->profile) != 0) {
-            return differs(error, UNSEEN_SETTING_PROFILE, "%s has the profile %s, not %s", path,
-                           h->profile, id);
-        }
+        status = check_profile(store, options->profile, error);
+    }
+    if (status != UNSEEN_OK) {
+        return status;
     }
     if (options->filter && strcmp(options->filter, h->filter) != 0) {
         return differs(error, UNSEEN_SETTING_FILTER, "%s has the filter %s, not %s", path,
@@ -272,9 +298,12 @@ enum unseen_status unseen__store_check_settings(struct unseen_store *store,
         return differs(error, UNSEEN_SETTING_KEY_BITS, "%s keeps %u bits of each key, not %u", path,
                        h->key_bits, options->key_bits);
     }
-    enum unseen_status status = check_shape(h, path, options, error);
-    if (status == UNSEEN_OK) {
-        status = check_secret(store, options, error);
+    status = check_shape(h, path, options, error);
+    if (status == UNSEEN_OK && options->seed) {
+        status = check_seed(store, options->seed, options->seed_len, error);
+    }
+    if (status == UNSEEN_OK && options->like) {
+        status = check_like(store, options->like, error);
     }
     if (status != UNSEEN_OK) {
         return status;
@@ -282,13 +311,5 @@ enum unseen_status unseen__store_check_settings(struct unseen_store *store,
     if (options->no_log && !(h->read_features & UNSEEN__FEATURE_NO_LOG)) {
         return differs(error, UNSEEN_SETTING_NO_LOG, "%s has a log", path);
     }
-    struct stat st;
-    if (options->file_mode && fstat(store->log.fd, &st) != 0) {
-        return unseen__error_io(error, "read", path, errno);
-    }
-    if (options->file_mode && (st.st_mode & 0777) != options->file_mode) {
-        return differs(error, UNSEEN_SETTING_FILE_MODE, "%s has the mode %03o, not %03o", path,
-                       st.st_mode & 0777u, options->file_mode);
-    }
-    return UNSEEN_OK;
+    return options->file_mode ? check_file_mode(store, options->file_mode, error) : UNSEEN_OK;
 }

@@ -258,6 +258,50 @@ static ino_t inode(void)
     return st.st_ino;
 }
 
+/* One random request about a URL, which the leases and the model answer alike. */
+static void change(struct url *u, unsigned percent)
+{
+    const bool is_ours = u->state == LEASE_OUT && is_current(u);
+    if (percent < 45) {
+        lease(u);
+    } else if (percent < 75) {
+        finish(u);
+    } else if (percent < 78) {
+        take_back(u);
+    } else if (percent < 84) {
+        take_out(u);
+    } else if (percent < 88) {
+        hand_out();
+    } else if (percent < 91 && is_ours) {
+        leases_give_back(&leases, u->key);
+        u->state = LEASE_BACK;
+    } else if (percent < 94 && is_ours) {
+        leases_renew(&leases, u->key, now + 300);
+        u->until = now + 300;
+    } else if (percent < 97) {
+        CHECK_EQ(leases_state(&leases, u->key, now), u->state);
+    }
+}
+
+/* What nobody has done comes again, until all of it is done. */
+static void finish_all(void)
+{
+    for (int i = 0; i < NURLS; i++) {
+        now += 1000;
+        let_expire();
+        hand_out();
+        finish(&urls[i]);
+    }
+    while (leases.back.first || leases.nlive > 0) {
+        now += 1000;
+        let_expire();
+        hand_out();
+        for (int i = 0; i < NURLS; i++) {
+            finish(&urls[i]);
+        }
+    }
+}
+
 static void test_model(void)
 {
     uint64_t random = 11;
@@ -268,27 +312,9 @@ static void test_model(void)
     CHECK(open_leases());
     for (int step = 0; step < NSTEPS; step++) {
         struct url *u = &urls[test_random(&random) % NURLS];
-        const unsigned what = (unsigned)(test_random(&random) % 100);
+        const unsigned percent = (unsigned)(test_random(&random) % 100);
         let_expire();
-        if (what < 45) {
-            lease(u);
-        } else if (what < 75) {
-            finish(u);
-        } else if (what < 78) {
-            take_back(u);
-        } else if (what < 84) {
-            take_out(u);
-        } else if (what < 88) {
-            hand_out();
-        } else if (what < 91 && u->state == LEASE_OUT && is_current(u)) {
-            leases_give_back(&leases, u->key);
-            u->state = LEASE_BACK;
-        } else if (what < 94 && u->state == LEASE_OUT && is_current(u)) {
-            leases_renew(&leases, u->key, now + 300);
-            u->until = now + 300;
-        } else if (what < 97) {
-            CHECK_EQ(leases_state(&leases, u->key, now), u->state);
-        }
+        change(u, percent);
         now += test_random(&random) % 100 == 0;
         if (step % 10 == 0) {
             settle(nchanges - (nchanges > 5 ? 5 : 0));
@@ -305,20 +331,7 @@ static void test_model(void)
     }
     CHECK(ncopies >= 2);
     CHECK(ncut >= 1);
-    for (int i = 0; i < NURLS; i++) { /* what nobody has done comes again */
-        now += 1000;
-        let_expire();
-        hand_out();
-        finish(&urls[i]);
-    }
-    while (leases.back.first || leases.nlive > 0) {
-        now += 1000;
-        let_expire();
-        hand_out();
-        for (int i = 0; i < NURLS; i++) {
-            finish(&urls[i]);
-        }
-    }
+    finish_all();
     settle(nchanges);
     leases_close(&leases);
     CHECK(access(file, F_OK) != 0);
