@@ -46,9 +46,15 @@ UNSEEN_INLINE KERNEL_TARGET uint8_t *KERNEL(line)(const struct compact_probe *pr
  * match, so one loop over both lines is a branch that the processor predicts. */
 #define KERNEL_NONE 32u
 
+UNSEEN_INLINE KERNEL_TARGET uint32_t KERNEL(candidates)(bool wide,
+                                                        const struct compact_probe *probe)
+{
+    return KERNEL(matches)(probe->a, probe->b, probe->v) & KERNEL(both_slots)(wide);
+}
+
 UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(match)(bool wide, const struct compact_probe *probe)
 {
-    uint32_t candidates = KERNEL(matches)(probe->a, probe->b, probe->v) & KERNEL(both_slots)(wide);
+    uint32_t candidates = KERNEL(candidates)(wide, probe);
     for (; UNSEEN_UNLIKELY(candidates != 0); candidates &= candidates - 1) {
         unsigned i = (unsigned)__builtin_ctz(candidates);
         if (!wide || UNSEEN_LIKELY(wide_r(KERNEL(line)(probe, i / 16), i % 16) == probe->r)) {
@@ -151,24 +157,23 @@ UNSEEN_INLINE KERNEL_TARGET bool KERNEL(find)(bool wide, const struct compact_pr
     return KERNEL(match)(wide, probe) != KERNEL_NONE;
 }
 
-/* The line and slot of the longest tag that a key matches; false if there is none. */
-UNSEEN_INLINE KERNEL_TARGET bool KERNEL(find_longest)(bool wide, const struct compact_probe *probe,
-                                                      uint8_t **line_out, unsigned *slot_out)
+/* Of the candidates that a key matches, the longest tag; KERNEL_NONE if there is none. */
+static UNSEEN_NOINLINE KERNEL_TARGET unsigned
+KERNEL(longest)(bool wide, const struct compact_probe *probe, uint32_t candidates)
 {
-    uint32_t candidates = KERNEL(matches)(probe->a, probe->b, probe->v) & KERNEL(both_slots)(wide);
     uint32_t longest = 0; /* its end mark */
+    unsigned found = KERNEL_NONE;
     for (; candidates != 0; candidates &= candidates - 1) {
         const unsigned i = (unsigned)__builtin_ctz(candidates);
-        uint8_t *line = KERNEL(line)(probe, i / 16);
+        const uint8_t *line = KERNEL(line)(probe, i / 16);
         const uint32_t word = compact_word(line, i % 16);
         const uint32_t mark = word & (0 - word);
         if ((!wide || wide_r(line, i % 16) == probe->r) && (longest == 0 || mark < longest)) {
             longest = mark;
-            *line_out = line;
-            *slot_out = i % 16;
+            found = i;
         }
     }
-    return longest != 0;
+    return found;
 }
 
 UNSEEN_INLINE KERNEL_TARGET void KERNEL(contains)(const struct compact *c, bool wide,
@@ -187,16 +192,25 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(contains)(const struct compact *c, bool 
     }
 }
 
-/* Removes the longest tag that a key matches. */
+/* Removes the longest tag that a key matches. There is hardly ever more than one candidate. */
 UNSEEN_INLINE KERNEL_TARGET uint8_t KERNEL(remove_one)(struct compact *c, bool wide,
                                                        const struct compact_probe *probe)
 {
-    uint8_t *line = NULL;
-    unsigned slot = 0;
-    if (!KERNEL(find_longest)(wide, probe, &line, &slot)) {
+    const uint32_t candidates = KERNEL(candidates)(wide, probe);
+    if (!candidates) {
         return UNSEEN_NEW;
     }
-    compact_clear_slot(c, probe, line, slot);
+    unsigned i = (unsigned)__builtin_ctz(candidates);
+    if (UNSEEN_UNLIKELY(candidates & (candidates - 1))) {
+        const struct compact_probe copy = *probe; /* keeps the probe itself in registers */
+        i = KERNEL(longest)(wide, &copy, candidates);
+        if (i == KERNEL_NONE) {
+            return UNSEEN_NEW;
+        }
+    } else if (wide && wide_r(KERNEL(line)(probe, i / 16), i % 16) != probe->r) {
+        return UNSEEN_NEW;
+    }
+    compact_clear_slot(c, probe, KERNEL(line)(probe, i / 16), i % 16);
     return UNSEEN_SEEN;
 }
 
