@@ -172,6 +172,7 @@ struct unseen_set_options {
  *   - RANDOM
  *   - NOMEM
  *   error->setting says which setting is wrong.
+ * Threads: any.
  * Time: microseconds. The memory for a capacity is taken at once, and zeroed by the system. */
 UNSEEN_API enum unseen_status unseen_set_create(struct unseen_set **set_out,
     const struct unseen_set_options *options, struct unseen_error *error);
@@ -328,8 +329,10 @@ UNSEEN_API enum unseen_status unseen_set_stats(
     const struct unseen_set *set, struct unseen_set_stats *stats_out);
 
 /* The id of the URL identity (unseen_url_id); "none/1" for a set without one. Valid as long as the
- * URL identity. Errors: none. Threads: any.
+ * URL identity.
  *
+ * Errors: none.
+ * Threads: any.
  * Time: constant. */
 UNSEEN_API const char *unseen_set_profile(const struct unseen_set *set);
 
@@ -522,9 +525,10 @@ UNSEEN_API void unseen_url_free(struct unseen_url *url);
 /* The identity of the canonicaliser as text, such as "crawl/2" or "crawl/2+strip-trackers/2": the
  * profile, its version, and each rule that differs from the profile, with its version if that is
  * not 1. Profiles and rules are frozen: each change of an answer is a new version. Keys made under
- * different
- * texts do not belong in one set. Valid as long as the object. Errors: none. Threads: any.
+ * different texts do not belong in one set. Valid as long as the object.
  *
+ * Errors: none.
+ * Threads: any.
  * Time: constant. */
 UNSEEN_API const char *unseen_url_id(const struct unseen_url *url);
 
@@ -532,9 +536,10 @@ UNSEEN_API const char *unseen_url_id(const struct unseen_url *url);
 #define UNSEEN_URL_ID_MAX 4095
 
 /* The size of a buffer that is enough for any URL of len bytes, and for any reference of len bytes
- * against a base of base_len bytes (0: no base). 0 if a size_t cannot hold it. Threads: any.
+ * against a base of base_len bytes (0: no base). 0 if a size_t cannot hold it.
  *
  * Errors: none.
+ * Threads: any.
  * Time: constant. */
 UNSEEN_API size_t unseen_url_bound(size_t len, size_t base_len);
 
@@ -645,9 +650,10 @@ struct unseen_url_entry {
     const char *sentence;
 };
 
-/* The i'th profile or rule; NULL past the last. Static. Threads: any.
+/* The i'th profile or rule; NULL past the last. Static.
  *
  * Errors: none.
+ * Threads: any.
  * Time: constant. */
 UNSEEN_API const struct unseen_url_entry *unseen_url_profile_at(size_t i);
 UNSEEN_API const struct unseen_url_entry *unseen_url_rule_at(size_t i);
@@ -767,11 +773,13 @@ UNSEEN_API enum unseen_status unseen_store_open(struct unseen_store **store_out,
     const struct unseen_store_options *options, struct unseen_error *error);
 
 /* The set in memory, with everything added so far, for keys, questions and statistics. Valid as
- * long as the store. Only the functions below change it. Errors: none. Threads: any.
+ * long as the store. Only the functions below change it.
  *
  * If a large image was damaged or cut short since it was written, functions on the set that meet
  * the damaged part return CORRUPT or IO, and give no verdict: unseen_store_repair can help.
  *
+ * Errors: none.
+ * Threads: any.
  * Time: constant. */
 UNSEEN_API const struct unseen_set *unseen_store_set(const struct unseen_store *store);
 
@@ -843,7 +851,9 @@ UNSEEN_API enum unseen_status unseen_store_commit(
 UNSEEN_API enum unseen_status unseen_store_commit_begin(
     struct unseen_store *store, uint64_t nchanges, uint64_t output_len, struct unseen_error *error);
 
-/* Returns when every change that was handed over is durable. Errors: as unseen_store_commit.
+/* Returns when every change that was handed over is durable.
+ *
+ * Errors: as unseen_store_commit.
  * Threads: one.
  * Time: up to two syncs of the disk. */
 UNSEEN_API enum unseen_status unseen_store_commit_wait(
@@ -948,8 +958,10 @@ struct unseen_store_info {
     bool is_new; /* this opening has made the store */
 };
 
-/* Fills in as much of *info_out as info_out->size says. Errors: SIZE. Threads: one.
+/* Fills in as much of *info_out as info_out->size says.
  *
+ * Errors: SIZE.
+ * Threads: one.
  * Time: constant. */
 UNSEEN_API enum unseen_status unseen_store_info(
     struct unseen_store *store, struct unseen_store_info *info_out);
@@ -1069,9 +1081,10 @@ UNSEEN_API enum unseen_status unseen_store_rewrite(
  * (docs/decisions/compact.md). A plan says which numbers of a filter follow from which, without
  * making the filter. */
 
-/* The name of the i'th filter; NULL past the last. Static text. Threads: any.
+/* The name of the i'th filter; NULL past the last. Static text.
  *
  * Errors: none.
+ * Threads: any.
  * Time: constant. */
 UNSEEN_API const char *unseen_filter_name(size_t i);
 
@@ -1115,8 +1128,10 @@ UNSEEN_API enum unseen_status unseen_plan(struct unseen_plan *plan);
 
 /* The false-positive rate to expect of a filter with this plan (filled in by unseen_plan) when it
  * has nkeys keys, which may be more than its capacity. 0 if the plan has no capacity, or numbers
- * that unseen_plan would not give. Errors: none. Threads: any.
+ * that unseen_plan would not give.
  *
+ * Errors: none.
+ * Threads: any.
  * Time: microseconds. */
 UNSEEN_API double unseen_plan_rate(const struct unseen_plan *plan, double nkeys);
 
@@ -1146,8 +1161,10 @@ UNSEEN_API size_t unseen_lines_trim(
     const struct unseen_bytes *lines, size_t n, struct unseen_bytes *texts_out);
 
 /* The field'th field, from 1, of a line whose fields are separated by single delimiter bytes. If
- * the line has fewer fields, the result is empty and its data NULL. Errors: none. Threads: any.
+ * the line has fewer fields, the result is empty and its data NULL.
  *
+ * Errors: none.
+ * Threads: any.
  * Time: linear in the bytes up to the end of the field. */
 UNSEEN_API struct unseen_bytes unseen_lines_field(
     struct unseen_bytes line, char delimiter, size_t field);

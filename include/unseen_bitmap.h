@@ -117,7 +117,11 @@ UNSEEN_API enum unseen_status unseen_bitmap_or(
 UNSEEN_API void unseen_bitmap_andnot(
     struct unseen_bitmap *bitmap, const struct unseen_bitmap *other);
 
-/* The bytes taken through the allocator. Errors: none. Threads: any. Time: constant. */
+/* The bytes taken through the allocator.
+ *
+ * Errors: none.
+ * Threads: any.
+ * Time: constant. */
 UNSEEN_API uint64_t unseen_bitmap_memory(const struct unseen_bitmap *bitmap);
 
 /* Writes the next chunk into buf, as unseen_set_export does. Equal bitmaps give equal bytes.

@@ -88,7 +88,11 @@ struct unseen_layer_info {
 UNSEEN_API enum unseen_status unseen_layer_create(struct unseen_layer **layer_out,
     const struct unseen_layer_options *options, struct unseen_error *error);
 
-/* Frees the layer. layer may be NULL. Errors: none. Threads: one. Time: linear in the memory. */
+/* Frees the layer. layer may be NULL.
+ *
+ * Errors: none.
+ * Threads: one.
+ * Time: linear in the memory. */
 UNSEEN_API void unseen_layer_free(struct unseen_layer *layer);
 
 /* Appends the next len bytes of the links' bits: those of the first link, then of the second. Bit p
@@ -115,7 +119,11 @@ UNSEEN_API enum unseen_status unseen_layer_append(
 UNSEEN_API void unseen_layer_contains(const struct unseen_layer *layer,
     const struct unseen_bytes *items, size_t n, uint8_t *verdicts);
 
-/* Errors: SIZE. Threads: any. Time: linear in the links. */
+/* Fills in as much of *info_out as info_out->size says.
+ *
+ * Errors: SIZE.
+ * Threads: any.
+ * Time: linear in the links. */
 UNSEEN_API enum unseen_status unseen_layer_info(
     const struct unseen_layer *layer, struct unseen_layer_info *info_out);
 

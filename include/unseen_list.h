@@ -50,11 +50,13 @@ enum unseen_kind {
  * "expressions/1" and "mail/1". Static text; NULL for an unknown kind, so a loop from 0 ends there.
  *
  * Errors: none.
+ * Threads: any.
  * Time: constant. */
 UNSEEN_API const char *unseen_kind_name(enum unseen_kind kind);
 
-/* The kind of that name. Errors: NAME.
+/* The kind of that name.
  *
+ * Errors: NAME.
  * Threads: any.
  * Time: constant. */
 UNSEEN_API enum unseen_status unseen_kind_of_name(const char *name, enum unseen_kind *kind_out);
@@ -220,6 +222,7 @@ UNSEEN_API enum unseen_status unseen_list_plan(
  *   - FOREIGN: "keys" or "state" is not one of unseen, or a link
  *   - BUSY: another process builds there
  *   error->setting says which setting is wrong.
+ * Threads: any.
  * Time: constant; memory is taken as keys come. */
 UNSEEN_API enum unseen_status unseen_list_build_create(struct unseen_list_build **build_out,
     const char *path, const struct unseen_list_build_options *options, struct unseen_error *error);
@@ -254,8 +257,10 @@ UNSEEN_API enum unseen_status unseen_list_build_resume(struct unseen_list_build 
  * Time: constant. */
 UNSEEN_API bool unseen_list_build_complete(const struct unseen_list_build *build);
 
-/* The 64-bit key of an identity. Errors: none. Threads: any.
+/* The 64-bit key of an identity.
  *
+ * Errors: none.
+ * Threads: any.
  * Time: linear in len. */
 UNSEEN_API uint64_t unseen_list_build_key(
     const struct unseen_list_build *build, const void *data, size_t len);
@@ -382,8 +387,10 @@ UNSEEN_API enum unseen_status unseen_list_open(struct unseen_list **list_out, co
  * Time: constant. */
 UNSEEN_API void unseen_list_close(struct unseen_list *list);
 
-/* The key of an identity in this list. Errors: none. Threads: any.
+/* The key of an identity in this list.
  *
+ * Errors: none.
+ * Threads: any.
  * Time: linear in len. */
 UNSEEN_API uint64_t unseen_list_key(const struct unseen_list *list, const void *data, size_t len);
 
@@ -438,8 +445,10 @@ struct unseen_list_info {
     uint64_t torn_bytes;    /* of bytes, those of an interrupted commit at the end: ignored */
 };
 
-/* Fills in as much of *info_out as info_out->size says. Errors: SIZE. Threads: any.
+/* Fills in as much of *info_out as info_out->size says.
  *
+ * Errors: SIZE.
+ * Threads: any.
  * Time: constant. */
 UNSEEN_API enum unseen_status unseen_list_info(
     const struct unseen_list *list, struct unseen_list_info *info_out);
@@ -532,8 +541,10 @@ UNSEEN_API void unseen_list_edit_close(struct unseen_list_edit *edit);
 
 /* Calls `each` with every change in force when the list was opened or last refreshed: ALLOW, ADD or
  * REMOVE, and the text, in the order in which the texts first came, until `each` returns false. A
- * text that is allowed, and also added or removed, comes twice. Errors: none. Threads: any.
+ * text that is allowed, and also added or removed, comes twice.
  *
+ * Errors: none.
+ * Threads: any.
  * Time: linear in the changes. */
 UNSEEN_API void unseen_list_changes(const struct unseen_list *list,
     bool (*each)(void *context, enum unseen_list_change change, struct unseen_bytes text),

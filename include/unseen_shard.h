@@ -29,10 +29,16 @@ struct unseen_shards;
  * Ownership: the caller frees *shards_out with unseen_shards_free.
  * Errors:
  *   - NOMEM
- * Threads: any. */
+ * Threads: any.
+ * Time: constant. */
 UNSEEN_API enum unseen_status unseen_shards_create(
     struct unseen_shards **shards_out, const struct unseen_allocator *allocator);
 
+/* Frees the hash. No other thread may use it any more. shards may be NULL.
+ *
+ * Errors: none.
+ * Threads: one.
+ * Time: constant. */
 UNSEEN_API void unseen_shards_free(struct unseen_shards *shards);
 
 /* The shard of an identity: 0 to n - 1. n is 1 or more.

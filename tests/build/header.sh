@@ -1,4 +1,5 @@
-# The public headers are plain C11 and C++17, and every header of src/ compiles by itself.
+# The public headers are plain C11 and C++17, each of their functions says its errors, threads and time,
+# and every header of src/ compiles by itself.
 . "$(dirname "$0")/common.bash"
 cd "$SOURCE"
 
@@ -15,6 +16,23 @@ for cc in gcc clang-14; do
         # No -Wshadow: gcc takes a function named like a struct (as stat) for a hidden constructor.
         $cc -x c++ -std=c++17 $strict "$work/public.cpp" || fail "$cc, C++17"
     fi
+done
+
+# Functions that stand together, without an empty line, share the comment in front of the first.
+unsaid() { # HEADER...
+    awk '/^\/\*/ { text = "" }
+        /^(\/| )\*/ { text = text $0 "\n" }
+        /^$/ { text = "" }
+        /^UNSEEN_API/ {
+            split("Errors Threads Time", words)
+            for (i in words)
+                if (text !~ ("\n \\* " words[i] "[:,]")) print FILENAME ":" FNR ": no " words[i]
+        }' "$@"
+}
+[ -z "$(unsaid include/*.h)" ] || fail "$(unsaid include/*.h)"
+for word in Errors Threads Time; do
+    sed "/^ \* $word:/d" include/unseen.h >"$work/planted.h"
+    [ -n "$(unsaid "$work/planted.h")" ] || fail "functions that do not say their $word were not noticed"
 done
 
 for header in src/*/*.h; do
