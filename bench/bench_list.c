@@ -35,8 +35,12 @@ enum {
     LIST_BATCH = 1024,
     OPS = 1 << 22,
     COLD = 2000,
+    NLEVELS = 3,
     SEED = 1
 };
+
+static const enum unseen_cpu levels[NLEVELS] = {UNSEEN_CPU_PORTABLE, UNSEEN_CPU_AVX2,
+                                                UNSEEN_CPU_AVX512};
 
 static const double GOAL_HIT = 1.6; /* a hit in a batch against the memory, of a list of 1 GiB */
 
@@ -192,46 +196,57 @@ static void ask_keys(const struct target *t, const uint64_t *keys, size_t n, uin
         unseen_list_contains_keys(t->list, keys, n, verdicts);
     } else {
         unseen__list_contains_batch(t->view, t->asker, keys, n, verdicts);
+        for (size_t i = 0; i < n; i++) {
+            verdicts[i] = verdicts[i] == UNSEEN__LIST_YES ? UNSEEN_SEEN : UNSEEN_NEW;
+        }
     }
 }
 
-/* CPU time of a question: listed ones in no order of pages, or others. */
-static double ask(const struct target *t, bool listed, bool single)
+/* CPU time of a question in one round: listed ones in no order of pages, or others. */
+static double ask_once(const struct target *t, bool listed, bool single, unsigned round)
 {
-    double times[BENCH_ROUNDS];
     const size_t nops = single ? OPS / 8 : OPS;
     uint64_t *keys = malloc(nops * sizeof(*keys));
     uint8_t *verdicts = malloc(nops);
     if (!keys || !verdicts) {
         bench_die("malloc");
     }
-    for (unsigned round = 0; round < BENCH_ROUNDS; round++) {
-        for (size_t i = 0; i < nops; i++) {
-            const uint64_t number = round * nops + i;
-            keys[i] = bench_mix(listed ? bench_mix(number) % t->nkeys : others + number);
-        }
-        const double start = bench_cpu();
-        const size_t step = single ? 1 : nops;
-        for (size_t i = 0; i < nops; i += step) {
-            ask_keys(t, keys + i, step, verdicts + i);
-        }
-        times[round] = (bench_cpu() - start) * 1e9 / (double)nops;
-        uint64_t nlisted = 0;
-        for (size_t i = 0; i < nops; i++) {
-            nlisted += verdicts[i] == UNSEEN_SEEN;
-        }
-        if (listed && nlisted != nops) {
-            fprintf(stderr, "error: a key is missing\n");
-            exit(1);
-        }
+    for (size_t i = 0; i < nops; i++) {
+        const uint64_t number = round * nops + i;
+        keys[i] = bench_mix(listed ? bench_mix(number) % t->nkeys : others + number);
+        verdicts[i] = UNSEEN_NEW;
+    }
+    const double start = bench_cpu();
+    const size_t step = single ? 1 : nops;
+    for (size_t i = 0; i < nops; i += step) {
+        ask_keys(t, keys + i, step, verdicts + i);
+    }
+    const double time = (bench_cpu() - start) * 1e9 / (double)nops;
+    uint64_t nlisted = 0;
+    for (size_t i = 0; i < nops; i++) {
+        nlisted += verdicts[i] == UNSEEN_SEEN;
+    }
+    if (listed && nlisted != nops) {
+        fprintf(stderr, "error: a key is missing\n");
+        exit(1);
     }
     free(keys);
     free(verdicts);
+    return time;
+}
+
+static double ask(const struct target *t, bool listed, bool single)
+{
+    double times[BENCH_ROUNDS];
+    for (unsigned round = 0; round < BENCH_ROUNDS; round++) {
+        times[round] = ask_once(t, listed, single, round);
+    }
     return bench_median(times, BENCH_ROUNDS);
 }
 
 /* What the memory takes: two lines of group 0, and of a hit the rest, fetched ahead. */
-static double touch(const struct unseen__list_view *view, uint64_t npages, bool rest)
+static double touch_once(const struct unseen__list_view *view, uint64_t npages, bool rest,
+                         unsigned round)
 {
     const struct unseen__list_geometry *s = &view->geometry;
     enum {
@@ -239,32 +254,37 @@ static double touch(const struct unseen__list_view *view, uint64_t npages, bool 
     };
     const uint8_t *lines[AHEAD];
     const uint8_t *rests[AHEAD];
-    double times[BENCH_ROUNDS];
     uint64_t sum = 0;
     memset(lines, 0, sizeof(lines));
-    for (unsigned round = 0; round < BENCH_ROUNDS; round++) {
-        const double start = bench_cpu();
-        for (size_t i = 0; i < OPS + AHEAD; i++) {
-            const size_t slot = i % AHEAD;
-            if (i >= AHEAD) {
-                sum += *lines[slot] + lines[slot][64];
-                sum += rest ? rests[slot][0] + rests[slot][64] : 0u;
-            }
-            const uint64_t x = bench_mix(round * (uint64_t)OPS + i);
-            const uint64_t page = (x >> 32) * npages >> 32;
-            const unsigned block = (unsigned)((x & UINT32_MAX) * (s->blocks - 1) >> 32);
-            lines[slot] = view->pages + page * UNSEEN__LIST_PAGE + 64 * (uint64_t)block;
-            rests[slot] = view->pages + page * UNSEEN__LIST_PAGE + s->rest[block];
-            __builtin_prefetch(lines[slot], 0, 2);
-            __builtin_prefetch(lines[slot] + 64, 0, 2);
-            if (rest) {
-                __builtin_prefetch(rests[slot], 0, 2);
-                __builtin_prefetch(rests[slot] + 64, 0, 2);
-            }
+    const double start = bench_cpu();
+    for (size_t i = 0; i < OPS + AHEAD; i++) {
+        const size_t slot = i % AHEAD;
+        if (i >= AHEAD) {
+            sum += *lines[slot] + lines[slot][64];
+            sum += rest ? rests[slot][0] + rests[slot][64] : 0u;
         }
-        times[round] = (bench_cpu() - start) * 1e9 / OPS;
+        const uint64_t x = bench_mix(round * (uint64_t)OPS + i);
+        const uint64_t page = (x >> 32) * npages >> 32;
+        const unsigned block = (unsigned)((x & UINT32_MAX) * (s->blocks - 1) >> 32);
+        lines[slot] = view->pages + page * UNSEEN__LIST_PAGE + 64 * (uint64_t)block;
+        rests[slot] = view->pages + page * UNSEEN__LIST_PAGE + s->rest[block];
+        __builtin_prefetch(lines[slot], 0, 2);
+        __builtin_prefetch(lines[slot] + 64, 0, 2);
+        if (rest) {
+            __builtin_prefetch(rests[slot], 0, 2);
+            __builtin_prefetch(rests[slot] + 64, 0, 2);
+        }
     }
     __asm__ volatile("" : : "r"(sum));
+    return (bench_cpu() - start) * 1e9 / OPS;
+}
+
+static double touch(const struct unseen__list_view *view, uint64_t npages, bool rest)
+{
+    double times[BENCH_ROUNDS];
+    for (unsigned round = 0; round < BENCH_ROUNDS; round++) {
+        times[round] = touch_once(view, npages, rest, round);
+    }
     return bench_median(times, BENCH_ROUNDS);
 }
 
@@ -307,13 +327,27 @@ static void copy_pages(struct unseen__list_file *file, unsigned ncopies)
     }
 }
 
-/* Prints what a hit in a batch takes against the memory, at each level that was measured. */
-static void print_hits(const enum unseen_cpu *levels, const double *hits, size_t n, double memory)
+/* Prints what a hit in a batch takes against the memory at each level: the median of rounds in
+ * which the levels and the memory take turns. */
+static void print_hits(const struct unseen__list_file *file)
 {
+    double ratios[NLEVELS][BENCH_ROUNDS];
+    struct target t = {.view = &file->view, .nkeys = file->header.ndistinct};
+    for (unsigned round = 0; round < BENCH_ROUNDS; round++) {
+        const double memory = touch_once(&file->view, file->offsets.npages, true, round);
+        for (size_t i = 0; i < NLEVELS; i++) {
+            enum unseen_cpu level = levels[i];
+            if (unseen__cpu_select(levels[i], &level, NULL) == UNSEEN_OK) {
+                t.asker = unseen__list_asker_for(level);
+                ratios[i][round] = ask_once(&t, true, false, round) / memory;
+            }
+        }
+    }
     printf("hits against the memory:");
-    for (size_t i = 0; i < n; i++) {
-        if (hits[i] > 0) {
-            printf(" %s %.2f,", unseen__cpu_name(levels[i]), hits[i] / memory);
+    for (size_t i = 0; i < NLEVELS; i++) {
+        enum unseen_cpu level = levels[i];
+        if (unseen__cpu_select(levels[i], &level, NULL) == UNSEEN_OK) {
+            printf(" %s %.2f,", unseen__cpu_name(level), bench_median(ratios[i], BENCH_ROUNDS));
         }
     }
     printf(" goal %.1f\n", GOAL_HIT);
@@ -321,7 +355,6 @@ static void print_hits(const enum unseen_cpu *levels, const double *hits, size_t
 
 static void ask_all(const char *path, bool mapped, unsigned ncopies)
 {
-    const enum unseen_cpu levels[] = {UNSEEN_CPU_PORTABLE, UNSEEN_CPU_AVX2, UNSEEN_CPU_AVX512};
     const enum unseen_list_access access = mapped ? UNSEEN_LIST_MAP_PREFETCH : UNSEEN_LIST_READ;
     struct unseen__list_file file;
     struct unseen_error error;
@@ -334,8 +367,7 @@ static void ask_all(const char *path, bool mapped, unsigned ncopies)
     const uint64_t npages = file.offsets.npages * ncopies;
     printf("%.0f MiB of pages\n", (double)npages * UNSEEN__LIST_PAGE / (1 << 20));
     printf("ns per question     miss    hit   miss, single   hit, single\n");
-    double hits[3] = {0, 0, 0};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < NLEVELS; i++) {
         struct target t = {.view = &file.view, .nkeys = file.header.ndistinct};
         enum unseen_cpu level = levels[i];
         if (unseen__cpu_select(levels[i], &level, NULL) != UNSEEN_OK) {
@@ -344,20 +376,19 @@ static void ask_all(const char *path, bool mapped, unsigned ncopies)
         t.asker = unseen__list_asker_for(level);
         t.list = ncopies > 1 ? NULL : open_list(path, access, level);
         if (t.list) {
-            hits[i] = ask(&t, true, false);
             printf("%-16s %7.1f %6.1f %14.1f %13.1f\n", unseen__cpu_name(level),
-                   ask(&t, false, false), hits[i], ask(&t, false, true), ask(&t, true, true));
+                   ask(&t, false, false), ask(&t, true, false), ask(&t, false, true),
+                   ask(&t, true, true));
         } else {
             printf("%-16s %7.1f %6s %14.1f\n", unseen__cpu_name(level), ask(&t, false, false), "",
                    ask(&t, false, true));
         }
         unseen_list_close(t.list);
     }
-    const double memory = touch(&file.view, npages, true);
-    printf("%-16s %7.1f %6.1f %14.1f\n", "memory", touch(&file.view, npages, false), memory,
-           wait_for_memory(&file.view, npages));
+    printf("%-16s %7.1f %6.1f %14.1f\n", "memory", touch(&file.view, npages, false),
+           touch(&file.view, npages, true), wait_for_memory(&file.view, npages));
     if (ncopies <= 1) {
-        print_hits(levels, hits, 3, memory);
+        print_hits(&file);
     }
     file.view.pages = NULL; /* copies are left to the end of the process */
     unseen__list_file_release(&file);

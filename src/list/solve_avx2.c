@@ -7,6 +7,7 @@
  * there. A product of bytes and a matrix of 8 by 8 bits is two shuffles, of 16 bytes each, which
  * look up what the lower and the upper halves of the bytes give. */
 #include "base/macros.h"
+#include "list/mix_avx2.h"
 #include "list/stripe.h"
 
 #if UNSEEN_X86
@@ -382,25 +383,6 @@ AVX2 static void substitute(const struct unseen__list_equations *solved, unsigne
 
 /* ---- keys ---- */
 
-/* The lower words of the products of words and a factor. */
-AVX2 static inline __m256i multiply(__m256i x, uint64_t factor)
-{
-    const __m256i low = _mm256_set1_epi64x((long long)(factor & UINT32_MAX));
-    const __m256i high = _mm256_set1_epi64x((long long)(factor >> 32));
-    const __m256i outer = _mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(x, 32), low),
-                                           _mm256_mul_epu32(x, high));
-    return _mm256_add_epi64(_mm256_mul_epu32(x, low), _mm256_slli_epi64(outer, 32));
-}
-
-AVX2 static inline __m256i mix(__m256i x)
-{
-    x = _mm256_xor_si256(x, _mm256_srli_epi64(x, 30));
-    x = multiply(x, UINT64_C(0xbf58476d1ce4e5b9));
-    x = _mm256_xor_si256(x, _mm256_srli_epi64(x, 27));
-    x = multiply(x, UINT64_C(0x94d049bb133111eb));
-    return _mm256_xor_si256(x, _mm256_srli_epi64(x, 31));
-}
-
 /* unseen__list_row_of, for four keys at a time; SLACK is more than three. */
 AVX2 static void hash(const uint64_t *hashes, size_t n, const struct unseen__list_keys *keys)
 {
@@ -416,13 +398,13 @@ AVX2 static void hash(const uint64_t *hashes, size_t n, const struct unseen__lis
             from = tail;
         }
         const __m256i x = _mm256_loadu_si256((const void *)from);
-        const __m256i c0 = mix(x);
-        const __m256i c1 = mix(_mm256_add_epi64(x, step));
+        const __m256i c0 = unseen__list_mix4(x);
+        const __m256i c1 = unseen__list_mix4(_mm256_add_epi64(x, step));
         /* in each half, the two fingerprints and then the two bump bytes */
-        const __m256i more =
-            _mm256_shuffle_epi8(multiply(_mm256_xor_si256(c0, _mm256_shuffle_epi32(c1, 0xb1)),
-                                         UINT64_C(0xd6e8feb86659fd93)),
-                                pick);
+        const __m256i more = _mm256_shuffle_epi8(
+            unseen__list_multiply4(_mm256_xor_si256(c0, _mm256_shuffle_epi32(c1, 0xb1)),
+                                   UINT64_C(0xd6e8feb86659fd93)),
+            pick);
         const __m128i low = _mm256_castsi256_si128(more);
         const __m128i high = _mm256_extracti128_si256(more, 1);
         _mm256_storeu_si256((void *)(keys->c0 + i), c0);

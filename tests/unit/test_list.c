@@ -308,6 +308,35 @@ static void test_single(void)
     unseen_list_close(list);
 }
 
+/* Listed keys that stand far apart among others, in large batches: the same answers as one at a
+ * time. */
+static void test_sparse(void)
+{
+    static const double rates[] = {0.1, 1e-2, 1e-4, 1e-9};
+    static uint64_t keys[4000];
+    static uint8_t verdicts[4000];
+    struct unseen_error error;
+    for (size_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++) {
+        const struct plan plan = {.n = 20000, .key = random_key, .fpr = rates[r]};
+        CHECK(build(&plan, &error) == UNSEEN_OK);
+        struct unseen_list *list = open_list(UNSEEN_LIST_READ);
+        for (size_t apart = 1; apart < 500; apart += apart / 3 + 1) {
+            size_t nwrong = 0;
+            for (size_t i = 0; i < 4000; i++) {
+                keys[i] = i % apart ? other_key(i) : random_key(i);
+            }
+            unseen_list_contains_keys(list, keys, 4000, verdicts);
+            for (size_t i = 0; i < 4000; i++) {
+                uint8_t alone;
+                unseen_list_contains_keys(list, &keys[i], 1, &alone);
+                nwrong += verdicts[i] != alone || (i % apart == 0 && alone != UNSEEN_SEEN);
+            }
+            CHECK_EQ(nwrong, 0);
+        }
+        unseen_list_close(list);
+    }
+}
+
 /* ---- bytes ---- */
 
 static uint64_t file_sum(void)
@@ -606,6 +635,7 @@ int main(void)
     test_kinds();
     test_hostile();
     test_single();
+    test_sparse();
     test_bytes();
     test_large();
     test_stopped();
