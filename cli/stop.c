@@ -2,10 +2,11 @@
 #include "stop.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
-/* A signal handler can reach only globals. */
-static volatile sig_atomic_t wanted;
+/* A signal handler can reach only globals. Any thread may look at `wanted`. */
+static atomic_int wanted;
 static volatile sig_atomic_t pipe_kills;
 
 static void want(int signal_number)

@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Output is written before the program waits for more input. Otherwise a crawler that reads our
- * output to make our input would wait for us while we wait for it.
- *
- * Reading ahead, in a thread of its own:
- *
- * A ring with one writer and one reader needs no lock, only two counts: batches filled and batches
- * used. The counts are semaphores, because a signal interrupts a wait for a semaphore but not for
- * a condition variable: so SIGUSR1 is answered while the input is silent.
- *
- * A block may be overwritten when every batch that points into it has been used. Batches are used
- * in the order in which they were made, so a count tells that, too: the posts of `used` so far. */
+ * output to make our input would wait for us while we wait for it. */
 #include "lines/feed.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <sched.h>
-#include <semaphore.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "lines/files.h"
+#include "lines/pair.h"
 #include "lines/reader.h"
 #include "lines/rounds.h"
 #include "print/message.h"
@@ -78,121 +64,20 @@ bool feed_give(struct feed *f, const struct batch *b)
     return f->take(f->context, b) && feed_goes_on(f);
 }
 
-/* ---- Reading ahead --------------------------------------------------------------------------- */
+/* ---- One thread ------------------------------------------------------------------------------ */
 
-enum {
-    AHEAD_BATCHES = 16
-};
-
-/* Without a thread, the reader makes one batch at a time, when it is asked for. */
-struct read_ahead {
+struct one_thread {
+    struct feed *feed;
     struct reader *reader;
     struct batch *slots; /* used in turn */
-    size_t nslots;       /* AHEAD_BATCHES; FEED_KEPT if batches are kept; otherwise 1 */
-    bool has_thread;
-    pthread_t thread;
-    sem_t filled;
-    sem_t used;
-    sem_t over;           /* the thread is about to end */
-    atomic_bool stopping; /* the thread is asked to end */
-
-    /* used by the reading thread */
-    uint64_t nwaited; /* posts of `used` that were waited for */
-
-    /* used by the other thread */
+    size_t nslots;       /* FEED_KEPT if batches are kept, otherwise 1 */
     uint64_t ntaken;
     uint64_t nsettled; /* of these, answered if batches are kept */
     bool stops;        /* kept batches could not be answered */
-    bool ended;
-    struct feed *feed;
 };
 
-/* `threads` is what the user asked for; 0: decide by the number of processors. */
-static bool read_ahead_is_wanted(unsigned threads)
-{
-    cpu_set_t usable;
-    if (threads > 0) {
-        return threads > 1;
-    }
-    return sched_getaffinity(0, sizeof(usable), &usable) == 0 && CPU_COUNT(&usable) > 1;
-}
-
-/* Interrupts a wait of the thread, which then looks at `stopping`. */
-static int wake_signal(void)
-{
-    return SIGRTMIN;
-}
-
-static void woken(int signal_number)
-{
-    (void)signal_number;
-}
-
-/* Waits for a post. When the thread is asked to end, returns without one: no batch is in use
- * then. */
-static void wait_post(struct read_ahead *a, sem_t *sem)
-{
-    while (sem_wait(sem) != 0 && errno == EINTR && !atomic_load(&a->stopping)) {
-    }
-}
-
-/* Waits until the first n batches have been used. */
-static void wait_used(void *context, uint64_t n)
-{
-    struct read_ahead *a = context;
-    while (a->nwaited < n && !atomic_load(&a->stopping)) {
-        wait_post(a, &a->used);
-        a->nwaited++;
-    }
-}
-
-/* The thread calls it before it waits for input. */
-static int before_input(void *context)
-{
-    struct read_ahead *a = context;
-    return atomic_load(&a->stopping) ? INPUT_STOP : INPUT_NOTHING;
-}
-
-static void *read_all(void *context)
-{
-    struct read_ahead *a = context;
-    bool more = true;
-    for (uint64_t n = 0; more; n++) {
-        struct batch *b = &a->slots[n % AHEAD_BATCHES];
-        wait_used(a, n < AHEAD_BATCHES ? 0 : n - AHEAD_BATCHES + 1);
-        more = !atomic_load(&a->stopping) && reader_next(a->reader, b);
-        if (!more) {
-            b->n = SIZE_MAX; /* the end */
-        }
-        (void)sem_post(&a->filled); /* cannot overflow: it is at most AHEAD_BATCHES */
-    }
-    (void)sem_post(&a->over);
-    return NULL;
-}
-
-static bool start_thread(struct read_ahead *a)
-{
-    struct sigaction action = {.sa_handler = woken};
-    sigemptyset(&action.sa_mask);
-    if (sem_init(&a->filled, 0, 0) != 0 || sem_init(&a->used, 0, 0) != 0 ||
-        sem_init(&a->over, 0, 0) != 0 || sigaction(wake_signal(), &action, NULL) != 0) {
-        return false;
-    }
-    /* All other signals go to the main thread. */
-    sigset_t most;
-    sigset_t old;
-    sigfillset(&most);
-    sigdelset(&most, wake_signal());
-    pthread_sigmask(SIG_SETMASK, &most, &old);
-    const int status = pthread_create(&a->thread, NULL, read_all, a);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return status == 0;
-}
-
-/* ---- Keeping batches ------------------------------------------------------------------------- */
-
 /* Answers the batches that are kept. */
-static void settle(struct read_ahead *a)
+static void settle(struct one_thread *a)
 {
     struct feed *f = a->feed;
     a->stops = a->stops || (f->settle && !f->settle(f->context));
@@ -201,7 +86,7 @@ static void settle(struct read_ahead *a)
 
 static void settle_used(void *context, uint64_t n)
 {
-    struct read_ahead *a = context;
+    struct one_thread *a = context;
     if (n > a->nsettled) {
         settle(a);
     }
@@ -209,122 +94,66 @@ static void settle_used(void *context, uint64_t n)
 
 static int settle_before_wait(void *context)
 {
-    struct read_ahead *a = context;
+    struct one_thread *a = context;
     settle(a);
     return a->stops ? INPUT_STOP : feed_before_wait(a->feed);
 }
 
-/* ---- Either way ------------------------------------------------------------------------------ */
-
-static bool make_slots(struct read_ahead *a, size_t n)
+static bool start(struct one_thread *a)
 {
-    a->nslots = n;
-    a->slots = calloc(n, sizeof(*a->slots));
-    return a->slots != NULL;
-}
-
-/* Starts a thread if one is wanted and can be had. False, and reported, without memory. */
-static bool read_ahead_start(struct read_ahead *a, bool wants_thread)
-{
-    struct reader *reader = a->reader;
-    if (a->feed->settle) {
-        reader->nblocks = BLOCKS_AHEAD;
-        reader->wait = (struct input_wait){settle_before_wait, settle_used, a};
-        return make_slots(a, FEED_KEPT) || message_no_memory();
-    }
-    if (wants_thread) {
-        reader->nblocks = BLOCKS_AHEAD;
-        reader->wait = (struct input_wait){before_input, wait_used, a};
-        a->has_thread = make_slots(a, AHEAD_BATCHES) && start_thread(a);
-    }
-    if (!a->has_thread) {
-        free(a->slots);
-        reader->nblocks = 1;
-        reader->wait = (struct input_wait){feed_before_wait, NULL, a->feed};
-        (void)make_slots(a, 1);
-    }
+    const bool keeps = a->feed->settle != NULL;
+    a->reader->nblocks = keeps ? BLOCKS_KEPT : 1;
+    a->reader->wait = keeps ? (struct input_wait){settle_before_wait, settle_used, a}
+                            : (struct input_wait){feed_before_wait, NULL, a->feed};
+    a->nslots = keeps ? FEED_KEPT : 1;
+    a->slots = calloc(a->nslots, sizeof(*a->slots));
     return a->slots || message_no_memory();
 }
 
-/* Waits for a filled slot, and calls before_wait first. False if the run is to stop. */
-static bool wait_filled(struct read_ahead *a)
-{
-    while (sem_trywait(&a->filled) != 0) {
-        if (errno == EINTR) {
-            continue;
-        }
-        if (feed_before_wait(a->feed) == INPUT_STOP) {
-            return false;
-        }
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec++;
-        if (sem_timedwait(&a->filled, &until) == 0) {
-            return true;
-        }
-    }
-    return true;
-}
-
-/* As read_ahead_next, without a thread. */
-static const struct batch *read_next(struct read_ahead *a)
+/* The next batch, valid until it was settled, or until the next call. NULL at the end, or if the
+ * run is to stop. */
+static const struct batch *next_batch(struct one_thread *a)
 {
     struct batch *b = &a->slots[a->ntaken % a->nslots];
     if (a->ntaken - a->nsettled == a->nslots) {
         settle(a);
     }
-    a->ended = a->stops || !reader_next(a->reader, b);
+    const bool more = !a->stops && reader_next(a->reader, b);
     a->ntaken++;
-    return a->ended || a->stops ? NULL : b;
+    return more && !a->stops ? b : NULL;
 }
 
-/* The next batch, valid until the next call, or until it was settled. NULL at the end (a->ended),
- * or if the run is to stop. */
-static const struct batch *read_ahead_next(struct read_ahead *a)
+static void run_in_one_thread(struct feed *f, struct reader *reader)
 {
-    if (!a->has_thread) {
-        return read_next(a);
+    struct one_thread a = {.feed = f, .reader = reader};
+    if (!start(&a)) {
+        f->failed = true;
+        return;
     }
-    if (a->ntaken > 0) {
-        (void)sem_post(&a->used); /* cannot overflow */
+    const struct batch *b;
+    while ((b = next_batch(&a)) != NULL && feed_give(f, b)) {
     }
-    if (!wait_filled(a)) {
-        return NULL;
+    settle(&a);
+    f->failed = reader->failed;
+    reader_summary(reader);
+    reader_release(reader);
+    for (size_t i = 0; i < a.nslots; i++) {
+        text_release(&a.slots[i].text);
     }
-    struct batch *b = &a->slots[a->ntaken++ % AHEAD_BATCHES];
-    a->ended = b->n == SIZE_MAX;
-    return a->ended ? NULL : b;
-}
-
-/* Ends the thread, even if it waits for input that never comes. */
-static void end_thread(struct read_ahead *a)
-{
-    const struct timespec moment = {.tv_nsec = 200 * 1000};
-    atomic_store(&a->stopping, true);
-    while (!a->ended && sem_trywait(&a->over) != 0) {
-        /* A signal that comes just before a wait is lost, so send another one. */
-        (void)pthread_kill(a->thread, wake_signal());
-        (void)nanosleep(&moment, NULL);
-    }
-    pthread_join(a->thread, NULL);
-    sem_destroy(&a->over);
-    sem_destroy(&a->filled);
-    sem_destroy(&a->used);
-}
-
-/* Releases all batches. The reader then belongs to the caller again. */
-static void read_ahead_finish(struct read_ahead *a)
-{
-    if (a->has_thread) {
-        end_thread(a);
-    }
-    for (size_t i = 0; i < a->nslots; i++) {
-        text_release(&a->slots[i].text);
-    }
-    free(a->slots);
+    free(a.slots);
 }
 
 /* ---- The pipeline ---------------------------------------------------------------------------- */
+
+/* `threads` is what the user asked for; 0: decide by the number of processors. */
+static unsigned count_threads(unsigned threads)
+{
+    cpu_set_t usable;
+    if (threads > 0) {
+        return threads;
+    }
+    return sched_getaffinity(0, sizeof(usable), &usable) == 0 && CPU_COUNT(&usable) > 1 ? 2 : 1;
+}
 
 void feed_run(struct feed *f)
 {
@@ -334,7 +163,7 @@ void feed_run(struct feed *f)
         .identity = f->identity,
         .options = f->input,
     };
-    struct read_ahead ahead = {.reader = &reader, .feed = f};
+    const unsigned threads = count_threads(f->input->threads);
     f->first = first_file(f);
     f->failed = false;
     /* If an input is a named fifo, the program is probably part of a loop: mkfifo q; unseen < q
@@ -344,26 +173,10 @@ void feed_run(struct feed *f)
     if (files_have_fifo(reader.names, reader.nnames)) {
         output_make_elastic(f->out);
     }
-    const bool one_by_one = f->out->elastic || f->settle || !f->identity;
-    if (!one_by_one && f->input->threads > 2 && rounds_run(f, &reader)) {
-        return;
+    const bool one_by_one = f->out->elastic || f->settle;
+    const bool is_run = !one_by_one && ((threads > 2 && f->identity && rounds_run(f, &reader)) ||
+                                        (threads > 1 && pair_run(f, &reader)));
+    if (!is_run) {
+        run_in_one_thread(f, &reader);
     }
-    if (!read_ahead_start(&ahead, !f->out->elastic && read_ahead_is_wanted(f->input->threads))) {
-        f->failed = true;
-        return;
-    }
-    const struct batch *b;
-    while ((b = read_ahead_next(&ahead)) != NULL && feed_give(f, b)) {
-    }
-    if (!ahead.has_thread) {
-        settle(&ahead);
-    }
-    read_ahead_finish(&ahead);
-    /* If the run ends early, files and lines that the thread read beyond the last batch taken do
-     * not count. */
-    if (ahead.ended || !ahead.has_thread) {
-        f->failed = reader.failed;
-        reader_summary(&reader);
-    }
-    reader_release(&reader);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pipeline of a command: reads all files, in this thread or ahead in another one, and calls
- * the command back with each batch. */
+ * The pipeline of a command: reads all files and calls the command back with each batch, with
+ * one thread or more. Calls come one after the other, but not always from the same thread. */
 #ifndef UNSEEN_CLI_FEED_H
 #define UNSEEN_CLI_FEED_H
 
@@ -28,7 +28,7 @@ struct feed {
     bool (*take)(void *context, const struct batch *b);
     /* NULL, or `take` keeps batches, at most FEED_KEPT of them, and this function answers all that
      * are kept; false ends the run. It is called before the memory of a batch is used again, before
-     * each wait for input, and at the end. Nothing is read ahead then. */
+     * each wait for input, and at the end. One thread does everything then. */
     bool (*settle)(void *context);
     /* Called before each wait for input, after the outputs have been written, and about once a
      * second during the wait; may be NULL. */
@@ -49,7 +49,7 @@ struct feed {
 
 void feed_run(struct feed *f);
 
-/* For feed.c and rounds.c: */
+/* For feed.c, pair.c and rounds.c: */
 
 /* False if the run is to stop: an output failed, or a signal asks for it. */
 bool feed_goes_on(const struct feed *f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The complete lines of a block leave in batches. The unfinished last line moves to the front of
- * the next block, or of the same if there is only one. A block of 256 KiB stays in a second-level
+ * the next block, or of the same if there is only one. A block of 128 KiB stays in a second-level
  * cache until it is written, and is large enough that system calls do not count. A line that does
  * not fit makes its block grow; the block shrinks when the line is gone.
  *
@@ -218,7 +218,6 @@ static void check_file(struct reader *r)
     if (r->identity && r->file_lines > 0 && r->file_misses == r->file_lines) {
         message_error("%s: no line has the key %s", r->noted_name, r->identity->key->text);
         r->note_failed = true;
-        r->failed = true;
     }
     r->file_lines = 0;
     r->file_misses = 0;
@@ -242,7 +241,6 @@ bool reader_note(struct reader *r, const struct batch *b, enum unseen_status sta
     }
     const bool goes_on = status == UNSEEN_OK && note_misses(r, b);
     r->note_failed = r->note_failed || !goes_on;
-    r->failed = r->failed || !goes_on;
     return goes_on;
 }
 
@@ -293,6 +291,7 @@ static bool take_lines(struct reader *r, struct batch *b)
     if (!reader_note(r, b, status)) {
         (void)reader_give_up(r);
     }
+    r->failed = r->failed || r->note_failed;
     return status == UNSEEN_OK;
 }
 
@@ -321,7 +320,7 @@ static bool open_next(struct reader *r)
     return !r->input || skipped == 0 || input_skip(r->input, skipped) || reader_give_up(r);
 }
 
-bool reader_next(struct reader *r, struct batch *b)
+static void reader_empty(struct batch *b)
 {
     b->n = 0;
     b->nbytes = 0;
@@ -330,17 +329,34 @@ bool reader_next(struct reader *r, struct batch *b)
     b->nother = 0;
     b->nmisses = 0;
     b->nskipped = 0;
+}
+
+static bool reader_take(struct reader *r, struct batch *b)
+{
+    const bool taken = take_lines(r, b);
+    b->failed = r->failed;
+    r->nbatches += taken;
+    return taken;
+}
+
+bool reader_more(struct reader *r, struct batch *b)
+{
+    reader_empty(b);
+    return r->skipped == 0 && reader_take(r, b);
+}
+
+bool reader_next(struct reader *r, struct batch *b)
+{
+    reader_empty(b);
     for (;;) {
-        bool taken = take_lines(r, b);
-        b->failed = r->failed;
-        if (taken) {
-            r->nbatches++;
+        if (reader_take(r, b)) {
             return true;
         }
         start_skipping(r, b);
         while (!r->input) {
             if (!r->splits_only) {
                 check_file(r);
+                r->failed = r->failed || r->note_failed;
             }
             if (r->nnames == 0 || !open_next(r)) {
                 return false;

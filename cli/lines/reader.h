@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files to batches: reads blocks, splits them into lines and computes their keys. A reader runs in
- * the main thread, or ahead of it in a thread of its own (feed.c). */
+ * Files to batches: reads blocks, splits them into lines and computes their keys. One thread at
+ * a time may use a reader. */
 #ifndef UNSEEN_CLI_READER_H
 #define UNSEEN_CLI_READER_H
 
@@ -14,8 +14,8 @@
 #include "lines/input.h"
 
 enum {
-    BLOCK_BYTES = 256 * 1024,
-    BLOCKS_AHEAD = 3, /* for batches that are used one by one, beside the next ones */
+    BLOCK_BYTES = 128 * 1024,
+    BLOCKS_KEPT = 3, /* for batches that are kept */
     BLOCKS_MAX = 8
 };
 
@@ -38,8 +38,9 @@ struct reader {
     uint64_t skip_bytes;
     uint64_t skip_lines;
 
-    /* result: a file or line could not be read, which has been reported */
+    /* results, which have been reported: a file or line could not be read; */
     bool failed;
+    bool note_failed; /* with splits_only: reader_note has failed, or a file had no keys */
 
     /* state */
     struct input *input;
@@ -61,13 +62,15 @@ struct reader {
     uint64_t file_misses; /* and those without the key */
     size_t noted_file;
     const char *noted_name;
-    bool note_failed; /* failed because of keys */
     struct text scratch;
 };
 
 /* Fills *b with the next lines; false at the end. An error of a single file is reported and sets
  * failed. */
 bool reader_next(struct reader *r, struct batch *b);
+
+/* As reader_next, without reading: false if no complete line is left of what has been read. */
+bool reader_more(struct reader *r, struct batch *b);
 
 /* With splits_only: takes note of the lines without the key in b, and of the status of
  * identity_take. Call it for each batch in turn. False, and reported, if the reading is to end:

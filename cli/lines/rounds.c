@@ -209,7 +209,7 @@ bool rounds_run(struct feed *f, struct reader *reader)
     team_stop(&r->team);
     /* If the run ends early, files and lines beyond the last answered batch do not count. */
     if (r->noted || (ended && !r->stops)) {
-        f->failed = reader->failed;
+        f->failed = reader->failed || reader->note_failed;
         reader_summary(reader);
     }
     reader_release(reader);

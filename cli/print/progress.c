@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -13,13 +14,13 @@ static const double DRAW_EVERY = 0.25;
 static const double PRINT_EVERY = 5.0;
 static const double SHARE_MIN = 0.002; /* from a smaller share, no time is predicted */
 
-/* A signal handler can reach only globals. */
-static volatile sig_atomic_t status_wanted;
+/* A signal handler can reach only globals. Any thread may look at it. */
+static atomic_bool status_wanted;
 
 static void want_status(int signal_number)
 {
     (void)signal_number;
-    status_wanted = 1;
+    status_wanted = true;
 }
 
 void progress_start(struct progress *p, enum when when, enum when color, bool to_file)
@@ -78,7 +79,7 @@ bool progress_is_due(const struct progress *p)
 
 bool progress_is_wanted(void)
 {
-    return status_wanted != 0;
+    return status_wanted;
 }
 
 void progress_put(struct progress *p, const char *text, double share)
@@ -89,7 +90,7 @@ void progress_put(struct progress *p, const char *text, double share)
     if (status_wanted || p->prints) {
         message_plain("unseen: %s%s", text, rest);
     }
-    status_wanted = 0;
+    status_wanted = false;
     if (time >= p->next) {
         p->next = time + (p->draws ? DRAW_EVERY : PRINT_EVERY);
     }

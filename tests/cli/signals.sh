@@ -1,4 +1,4 @@
-# SIGUSR1 prints a status line and disturbs nothing.
+# SIGUSR1 prints a status line and disturbs nothing. SIGPIPE ends the run.
 . "$(dirname "$0")/lib/common.bash"
 
 has_status() { grep -qE "^unseen: $1 lines, $2 new, $3 seen, [0-9.]+ s, [0-9]+ lines/s\$" err; }
@@ -55,5 +55,11 @@ for j in 1 2 3; do
     holds [ $? = 0 ]
     same out want
     rm flow
+
+    # any thread may be the one that writes to a pipe whose reader has gone
+    for _ in $(seq 30); do
+        "$UNSEEN" -j "$j" big | head -n 1 > /dev/null
+        holds [ "${PIPESTATUS[0]}" = 141 ]
+    done
 done
 finish

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Two threads that do the same work. A portion is what one read has brought. It is read and split,
+ * then its keys are made, then it is answered and written. One thread at a time reads, and one
+ * thread at a time answers, both in the order of the input. Any thread makes keys.
+ *
+ * A thread answers the next portion if its keys are made, otherwise it reads another portion and
+ * makes its keys. So if the set takes longer, one thread goes on answering, and the other one
+ * makes keys ahead. If the keys take longer, both threads make keys.
+ *
+ * A thread that has nothing to do sleeps. It is woken when half of the portions are free: a wake-up
+ * for every portion would cost more than it brings. A thread that is awake never waits for one
+ * that sleeps.
+ *
+ * Before a thread waits for input, all earlier portions are answered and the outputs are written.
+ *
+ * Signals go to the main thread. If a signal interrupts its sleep, it wakes the other thread, which
+ * may wait for input or for the reader of the output. A thread sleeps on a semaphore, because a
+ * signal interrupts a wait for a semaphore but not for a condition variable. */
+#include "lines/pair.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+
+enum {
+    THREADS = 2,
+    PORTIONS = 6, /* at most BLOCKS_MAX */
+    PORTION_BATCHES = 8
+};
+
+struct portion {
+    struct batch batches[PORTION_BATCHES];
+    enum unseen_status statuses[PORTION_BATCHES]; /* of their keys */
+    size_t n;
+    uint64_t end;  /* the number of batches up to the end of this portion */
+    bool has_keys; /* and can be answered */
+};
+
+struct pair;
+
+struct worker {
+    struct pair *pair;
+    struct worker *other;
+    pthread_t thread;
+    bool is_main;
+    struct text scratch;
+    bool sleeps;
+    uint64_t wanted; /* wakes up when so many batches are answered; 0: when there is work */
+    sem_t wake;
+};
+
+struct pair {
+    struct feed *feed;
+    struct reader *reader;
+    struct portion *portions; /* used in turn */
+    struct worker workers[THREADS];
+
+    pthread_mutex_t lock; /* for what follows, and for `has_keys`, `sleeps` and `wanted` */
+    struct worker *reading;
+    bool answering;
+    uint64_t nread; /* portions that were read, or are being read */
+    uint64_t nanswered;
+    uint64_t batches_answered;
+    bool ended; /* nothing more is to be read */
+    bool stops; /* the run is to stop, */
+    bool noted; /* as the reader has noted */
+};
+
+/* Interrupts a wait of the other thread. */
+static int wake_signal(void)
+{
+    return SIGRTMIN;
+}
+
+static void woken(int signal_number)
+{
+    (void)signal_number;
+}
+
+/* ---- What there is to do. The lock is held. -------------------------------------------------- */
+
+static bool can_answer(const struct pair *p)
+{
+    return !p->answering && p->nanswered < p->nread &&
+           p->portions[p->nanswered % PORTIONS].has_keys;
+}
+
+/* True if no more than `most` portions are in use. */
+static bool can_read(const struct pair *p, uint64_t most)
+{
+    return !p->reading && !p->ended && p->nread - p->nanswered <= most;
+}
+
+static bool is_over(const struct pair *p)
+{
+    return p->stops || (p->ended && p->nanswered == p->nread);
+}
+
+static bool should_wake(const struct worker *w)
+{
+    const struct pair *p = w->pair;
+    return can_answer(p) || is_over(p) ||
+           (w->wanted > 0 ? p->batches_answered >= w->wanted : can_read(p, PORTIONS / 2));
+}
+
+/* Called after each change. */
+static void wake_other(struct worker *w)
+{
+    if (w->other->sleeps && should_wake(w->other)) {
+        w->other->sleeps = false;
+        (void)sem_post(&w->other->wake); /* cannot overflow */
+    }
+}
+
+static void go_to_sleep(struct worker *w)
+{
+    struct pair *p = w->pair;
+    w->sleeps = true;
+    pthread_mutex_unlock(&p->lock);
+    while (sem_wait(&w->wake) != 0 && errno == EINTR) {
+        if (w->is_main) {
+            (void)pthread_kill(w->other->thread, wake_signal());
+        }
+    }
+    pthread_mutex_lock(&p->lock);
+}
+
+/* ---- Work. The lock is held at the beginning and at the end. --------------------------------- */
+
+static void answer_batches(struct pair *p, const struct portion *portion, bool *stops, bool *noted)
+{
+    struct feed *f = p->feed;
+    for (size_t i = 0; i < portion->n && !*stops; i++) {
+        const enum unseen_status status = portion->statuses[i];
+        *noted = !reader_note(p->reader, &portion->batches[i], status);
+        *stops = (status == UNSEEN_OK && !feed_give(f, &portion->batches[i])) || *noted;
+        f->failed = f->failed || p->reader->note_failed;
+    }
+}
+
+/* Answers the next portion. */
+static void answer(struct worker *w)
+{
+    struct pair *p = w->pair;
+    const struct portion *portion = &p->portions[p->nanswered % PORTIONS];
+    bool stops = false;
+    bool noted = false;
+    p->answering = true;
+    pthread_mutex_unlock(&p->lock);
+    answer_batches(p, portion, &stops, &noted);
+    pthread_mutex_lock(&p->lock);
+    p->answering = false;
+    p->stops = stops;
+    p->noted = noted;
+    p->nanswered++;
+    p->batches_answered = portion->end;
+    wake_other(w);
+}
+
+/* Answers, or waits until the other thread has answered, the first n batches. */
+static void answer_first(struct worker *w, uint64_t n)
+{
+    struct pair *p = w->pair;
+    pthread_mutex_lock(&p->lock);
+    w->wanted = n;
+    while (!p->stops && p->batches_answered < n) {
+        if (can_answer(p)) {
+            answer(w);
+        } else {
+            go_to_sleep(w);
+        }
+    }
+    w->wanted = 0;
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void make_keys(struct worker *w, struct portion *portion)
+{
+    const struct identity *identity = w->pair->feed->identity;
+    for (size_t i = 0; i < portion->n; i++) {
+        struct batch *b = &portion->batches[i];
+        portion->statuses[i] = UNSEEN_OK;
+        if (b->nlines > 0 && identity) {
+            portion->statuses[i] = identity_take(identity, b, &w->scratch);
+        }
+    }
+}
+
+/* Reads a portion and splits all that has been read. False at the end. */
+static bool split_portion(struct reader *reader, struct portion *portion)
+{
+    portion->n = 0;
+    const bool more = reader_next(reader, &portion->batches[0]);
+    if (more) {
+        do {
+            portion->n++;
+        } while (portion->n < PORTION_BATCHES &&
+                 reader_more(reader, &portion->batches[portion->n]));
+    }
+    portion->end = reader->nbatches;
+    return more;
+}
+
+/* Reads a portion and makes its keys. */
+static void read_portion(struct worker *w)
+{
+    struct pair *p = w->pair;
+    struct portion *portion = &p->portions[p->nread++ % PORTIONS];
+    portion->has_keys = false;
+    p->reading = w;
+    pthread_mutex_unlock(&p->lock);
+    const bool more = split_portion(p->reader, portion);
+    pthread_mutex_lock(&p->lock);
+    p->reading = NULL;
+    p->ended = !more;
+    wake_other(w);
+    pthread_mutex_unlock(&p->lock);
+    make_keys(w, portion);
+    pthread_mutex_lock(&p->lock);
+    portion->has_keys = true;
+    wake_other(w);
+}
+
+static void *work(void *context)
+{
+    struct worker *w = context;
+    struct pair *p = w->pair;
+    pthread_mutex_lock(&p->lock);
+    while (!is_over(p)) {
+        if (can_answer(p)) {
+            answer(w);
+        } else if (can_read(p, PORTIONS - 1)) {
+            read_portion(w);
+        } else {
+            go_to_sleep(w);
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+/* ---- While a thread reads -------------------------------------------------------------------- */
+
+static int pair_before_wait(void *context)
+{
+    struct pair *p = context;
+    answer_first(p->reading, p->reader->nbatches);
+    return p->stops ? INPUT_STOP : feed_before_wait(p->feed);
+}
+
+static void pair_used(void *context, uint64_t n)
+{
+    struct pair *p = context;
+    answer_first(p->reading, n);
+}
+
+/* ---- The threads ----------------------------------------------------------------------------- */
+
+/* The other thread gets only the signals that it causes itself. */
+static bool start_thread(struct worker *w)
+{
+    static const int own_signals[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGPIPE, SIGXFSZ};
+    struct sigaction action = {.sa_handler = woken};
+    sigset_t most;
+    sigset_t old;
+    sigemptyset(&action.sa_mask);
+    if (sigaction(wake_signal(), &action, NULL) != 0) {
+        return false;
+    }
+    sigfillset(&most);
+    sigdelset(&most, wake_signal());
+    for (size_t i = 0; i < sizeof(own_signals) / sizeof(own_signals[0]); i++) {
+        sigdelset(&most, own_signals[i]);
+    }
+    pthread_sigmask(SIG_SETMASK, &most, &old);
+    const int status = pthread_create(&w->thread, NULL, work, w);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return status == 0;
+}
+
+static void release(struct pair *p)
+{
+    for (size_t i = 0; p->portions && i < PORTIONS; i++) {
+        for (size_t k = 0; k < PORTION_BATCHES; k++) {
+            text_release(&p->portions[i].batches[k].text);
+        }
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        text_release(&p->workers[i].scratch);
+        (void)sem_destroy(&p->workers[i].wake);
+    }
+    free(p->portions);
+    pthread_mutex_destroy(&p->lock);
+}
+
+static bool start(struct pair *p)
+{
+    struct reader *reader = p->reader;
+    p->portions = calloc(PORTIONS, sizeof(*p->portions));
+    (void)pthread_mutex_init(&p->lock, NULL); /* cannot fail */
+    for (unsigned i = 0; i < THREADS; i++) {
+        struct worker *w = &p->workers[i];
+        w->pair = p;
+        w->other = &p->workers[1 - i];
+        w->is_main = i == 0;
+        (void)sem_init(&w->wake, 0, 0); /* cannot fail */
+    }
+    pthread_mutex_lock(&p->lock);
+    const bool started = p->portions && start_thread(&p->workers[1]);
+    if (started) {
+        reader->splits_only = true;
+        reader->nblocks = PORTIONS;
+        reader->wait = (struct input_wait){pair_before_wait, pair_used, p};
+    }
+    pthread_mutex_unlock(&p->lock);
+    return started;
+}
+
+bool pair_run(struct feed *f, struct reader *reader)
+{
+    struct pair p = {.feed = f, .reader = reader};
+    if (!start(&p)) {
+        release(&p);
+        return false;
+    }
+    (void)work(&p.workers[0]);
+    pthread_join(p.workers[1].thread, NULL);
+    if (!p.stops) {
+        reader_note_end(reader);
+    }
+    /* If the run ends early, files and lines beyond the last answered batch do not count. */
+    if (p.noted || !p.stops) {
+        f->failed = reader->failed || reader->note_failed;
+        reader_summary(reader);
+    }
+    reader_release(reader);
+    release(&p);
+    return true;
+}
