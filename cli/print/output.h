@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    OUTPUT_BYTES = 256 * 1024
+    OUTPUT_BYTES = 64 * 1024
 };
 
 struct output {
