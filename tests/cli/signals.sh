@@ -46,6 +46,7 @@ for j in 1 2 3; do
     urls 200000 150000 2 > big
     awk '!seen[$0]++' big > want
     mkfifo flow
+    : > out # a line of it says that the handler is there
     "$UNSEEN" --seed 1 -j "$j" flow > out 2> err &
     pid=$!
     { head -n 100 big; eventually has_lines out 1; tail -n +101 big; } > flow &
