@@ -175,8 +175,10 @@ UNSEEN_API size_t unseen_small_save(const void *value, void *buf);
 
 /* Makes a set of unseen.h that goes on where a value that is full, or not, ends. It has all keys of
  * the value, and keeps its promise at any number of keys. Of a value with layers, it is a set with
- * the filter "layered": the layers, frozen, and a compact set behind them; such a set cannot
- * remove. Below 1e-5, it is a set with the filter "compact", and nothing is left of the value; or,
+ * the filter "layered", which cannot remove: the layers, frozen, and behind them, at 1e-3 and
+ * above, a chain of block filters that doubles, with a tenth of the rate: 20 to 40 bits for a key
+ * at 1e-2. Below 1e-3 a compact set is behind them. Below 1e-5, it is a set with the filter
+ * "compact", and nothing is left of the value; or,
  * if the options say so, with the filter "compact-count", in which each key was added once. All
  * three are exported and imported as any other set.
  *
@@ -186,8 +188,9 @@ UNSEEN_API size_t unseen_small_save(const void *value, void *buf);
  *
  * Arguments:
  *   - options as for unseen_set_create, with the seed, URL identity and key_bits of the value's
- *     keys. seed NULL: the seed that the value keeps. The rate is that of the value; capacity and
- *     shape are ignored, and so is every filter but "compact-count".
+ *     keys. seed NULL: the seed that the value keeps. The rate is that of the value. With a
+ *     capacity c, a chain doubles at c (2^k - 1) keys. The shape is ignored, and so is every filter
+ *     but "compact-count".
  *   - value stays as it is; the caller frees it.
  * Ownership: the caller frees *set_out with unseen_set_free.
  * Errors:

@@ -23,7 +23,8 @@ enum {
     LEASES_MAX = 2048, /* in a frame */
     CURSOR_BITS = 52,
     SLACK = (2 << 20) + 65536, /* a set rounds to 2 MiB, and needs some memory beside its filter; */
-    SLACK_PART = 64            /* an import needs some for each piece */
+    SLACK_PART = 64,           /* an import needs some for each piece */
+    LINK_TIMES = 4             /* a link of a chain has at most so many times the bytes before it */
 };
 
 _Static_assert(DUMP_FRAME_MAX == UNSEEN_CHUNK_MAX + 1, "a chunk fits");
@@ -158,7 +159,7 @@ static enum unseen_status take_settings(struct loader *loader, const uint8_t *da
 static uint64_t block_limit(const struct loader *loader)
 {
     const uint64_t sized = value_plan(loader->value)->bytes;
-    return sized + sized / SLACK_PART + SLACK + loader->nbytes;
+    return sized + sized / SLACK_PART + SLACK + LINK_TIMES * loader->nbytes;
 }
 
 static enum unseen_status begin_set(struct loader *loader)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which filters a value has. A value starts as a small set, unless many keys are reserved: then it is
- * a block filter of that size. Both go on as a "compact" set, which grows by itself. A small set for a
- * rate below 1e-5 keeps the first bits of its keys, from which the compact set is made as if it had
- * been there from the start; with a looser rate the first part stays, frozen, in front of it.
+ * a block filter of that size. With a rate from 1e-5 on that part stays, frozen, and the library puts
+ * others behind it ("layered"). A small set for a lower rate keeps the first bits of its keys, from
+ * which a "compact" set, which grows by itself, is made as if it had been there from the start.
  *
  * Plans are found by their encoded settings in a table of chains. Values are freed by the server's
  * lazy-free thread, too: the table has a lock. */

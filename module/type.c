@@ -12,7 +12,7 @@
 #include "module.h"
 
 enum {
-    ENCODING = 1
+    ENCODING = 2
 };
 
 /* 9 characters of the 64 that names may have */

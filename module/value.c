@@ -272,7 +272,8 @@ static enum unseen_status make_set_of(struct value *value, const void *small,
                                       struct unseen_set **set_out, struct budget *budget)
 {
     const struct unseen_allocator allocator = memory_allocator(&value->memory);
-    const struct unseen_set_options options = set_options(value->plan, &allocator);
+    struct unseen_set_options options = set_options(value->plan, &allocator);
+    options.capacity = value->plan->settings.capacity;
     value->memory.budget = *budget;
     const enum unseen_status status = unseen_small_grow(set_out, small, &options, NULL);
     budget->refused = value->memory.budget.refused;

@@ -5,6 +5,7 @@
 #include "filter/blocks.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "filter/block.h"
@@ -208,9 +209,21 @@ static enum unseen_status blocks_init(struct blocks *b, const struct unseen__fil
     b->nkeys = params->saved && params->prefix == 0 ? params->saved_nkeys : 0;
     status = unseen__line_array_init(&b->array, b->nblocks << b->two_lines, params->prefix_bits,
                                      params->prefix, params->saved ? params->saved_max : 0,
-                                     &b->allocator);
+                                     params->clears_later, &b->allocator);
     b->bytes = b->array.bytes;
+    b->ncleared = params->clears_later ? 0 : b->array.nbytes;
     return status;
+}
+
+void unseen__blocks_clear(struct unseen__filter *filter, double share)
+{
+    struct blocks *b = blocks_from(filter);
+    const size_t nbytes = b->array.nbytes;
+    const size_t goal = share < 1 ? (size_t)((double)nbytes * share) : nbytes;
+    if (goal > b->ncleared) {
+        memset(b->bytes + b->ncleared, 0, goal - b->ncleared);
+        b->ncleared = goal;
+    }
 }
 
 static enum unseen_status blocks_create(const struct blocks_kind *kind,

@@ -50,6 +50,7 @@ struct blocks {
     bool two_lines; /* a block has two lines */
     double fpr;
     uint64_t capacity;
+    size_t ncleared; /* bytes, of a filter that is cleared little by little */
     struct unseen__line_array array;
     struct unseen__combined combined; /* while combining */
     struct unseen_allocator allocator;
@@ -77,6 +78,10 @@ UNSEEN_INLINE uint8_t *blocks_of_key(const struct blocks *b, bool two_lines, str
     return b->bytes +
            ((size_t)mul_high(key.hi << b->prefix_bits, b->nblocks) << (two_lines ? 7 : 6));
 }
+
+/* Clears this share of a filter that was created with clears_later; what was cleared stays so. The
+ * filter must not be used before all of it is cleared (share 1). */
+void unseen__blocks_clear(struct unseen__filter *filter, double share);
 
 /* The load (the mean number of keys of a block) that leaves nset cells in use. */
 double unseen__blocks_load(const struct blocks *b, uint64_t nset);

@@ -145,7 +145,7 @@ static enum unseen_status bloom_make_first(struct bloom *b,
     }
     b->nkeys = params->saved ? params->saved_nkeys : 0;
     status = unseen__line_array_init(&b->array, b->m / 512, 0, 0,
-                                     params->saved ? params->saved_max : 0, &b->allocator);
+                                     params->saved ? params->saved_max : 0, false, &b->allocator);
     b->bits = b->array.bytes;
     b->first = b;
     return status;

@@ -48,6 +48,7 @@ struct unseen__filter_params {
     const uint8_t *saved;
     uint64_t saved_nkeys; /* the number of keys of the whole set, as the export says */
     uint64_t saved_max;   /* the most bytes that all pieces can have together */
+    bool clears_later;    /* a filter of blocks: see unseen__blocks_clear */
     enum unseen_cpu cpu;  /* a level, not AUTO */
     struct unseen_allocator allocator;
 };

@@ -1,59 +1,86 @@
 /* SPDX-License-Identifier: MIT
  *
- * The layered filter: two filters, one behind the other. The first filter is as small as its few
- * keys allow, and takes keys until it is full. From then on it is frozen, and a compact filter,
- * which grows by itself, takes the other keys. The first filter is one of two:
+ * The layered filter: parts, one behind the other. The first part is as small as its few keys
+ * allow, and takes keys until it is full. From then on it is frozen, and what is behind it takes
+ * the other keys. The first part is one of two:
  *
  *     capacity 0    a small set (small/small.h): five layers of sorted hashes, some 21,800 keys
  *     capacity n    a block filter for n keys
  *
- * The rate of the first filter is the promise less SMALL_REST, which is the rate of the compact
- * filter at any number of keys. The compact filter is made when the first key comes that the full
- * filter does not have. The keys of the first filter stay there: its hashes of 14 bits could not
- * become tags of 40.
+ * What is behind it is made when the first key comes that the full part does not have:
  *
- * Both filters are asked about an absent key. In a set that is much larger than its small set, an
+ *     a small set from SMALL_CHAIN_MIN on    a chain of block filters, the links; together they
+ *                                            have SMALL_CHAIN_SHARE of the rate
+ *     else                                   a compact filter, which grows by itself, and has
+ *                                            SMALL_REST of the rate at any number of keys
+ *
+ * The keys of the first part stay there: its hashes of 14 bits could not become tags of 40.
+ *
+ * With each link the set is for unit * (2^k - 1) keys, with the next k. These are the sizes of
+ * RedisBloom's chain with a first filter for `unit` keys, so a set never has a new link, nearly
+ * empty, where that chain is full. Link i has 0.15 * 0.85^i of the chain's rate: of 0.8, 0.85, 0.9
+ * and 0.95 this takes the fewest bits from 10^5 to 10^7 keys.
+ *
+ * To clear a large link takes milliseconds. So a link has room for a 64th more keys. They come in
+ * while the next link is cleared, piece by piece.
+ *
+ * All parts are asked about an absent key. In a set that is much larger than its small set, an
  * outline of the small set (small/outline.h) answers nearly all of these questions. Keys cannot be
- * removed, because nothing says which of the two filters has a key.
+ * removed, because nothing says which of the parts has a key.
  *
  * This filter is not in the list of names. A set gets it when it is made of a small set with layers
  * (unseen_small.h), or when a server makes a set of a given size. */
 #include "filter/layered.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/macros.h"
 #include "base/memory.h"
+#include "filter/blocks.h"
 #include "filter/tally.h"
 #include "small/outline.h"
 #include "small/small.h"
 
 enum {
     BATCH = 256,
-    SAVED_KIND = 1,
-    PIECE_LAYERED = 1,
+    SAVED_KIND = 2,
+    PIECE_LAYERED = 2,
+    LINKS_MAX = 40,
     PART_SMALL = 0,
     PART_BLOCK = 1,
-    PART_REST = 2,
-    NPARTS = 3,
+    PART_COMPACT = 2,
+    PART_LINK = 3, /* the first link */
+    NPARTS = PART_LINK + LINKS_MAX,
     PART_HEAD = 64,
-    OUTLINE_FROM =
-        65536 /* keys in the rest; its memory is 400 KB then, and the outline 64 KB more */
+    LINK_MIN = 1024, /* keys of a link; more than a batch */
+    SPARE_PART = 64, /* of a link: its room for keys that come while the next link is cleared */
+    LINK_POSITION_BITS = 43,
+    LONG_FROM = 131072 /* keys in the newest part: from then on the outline is the long one */
 };
 
-/* In a position: the part behind the first. */
+/* In a position: the parts behind the first. Of these, a link has LINK_POSITION_BITS. */
 #define POSITION_REST ((uint64_t)1 << 49)
+
+/* No set has so many keys. */
+#define KEYS_MAX ((uint64_t)1 << 56)
+
+static const double tightening = 0.85;
 
 struct layered {
     struct unseen__filter filter;
-    void *small;                            /* NULL if there is a capacity */
-    uint8_t *outline;                       /* of `small`; NULL: not made */
-    struct unseen__filter *filters[NPARTS]; /* of BLOCK and REST; NULL: not there */
-    uint8_t loaded[NPARTS][PART_HEAD];      /* while loading: the head of the first piece */
+    void *small;      /* NULL if there is a capacity */
+    uint8_t *outline; /* of `small`; NULL: not made */
+    unsigned outline_bits;
+    struct unseen__filter *filters[NPARTS]; /* from BLOCK on; NULL: not there */
+    unsigned nlinks;                        /* that have keys; one more may be made */
+    uint64_t newest_capacity;               /* of the newest link, without its spare room */
     double fpr;
     uint64_t capacity;
+    uint64_t unit; /* of the chain behind a small set */
     uint64_t saved_max;
+    uint8_t (*loaded)[PART_HEAD]; /* while loading: the head of the first piece of each part */
     enum unseen_cpu cpu;
     struct unseen_allocator allocator;
 };
@@ -68,7 +95,32 @@ static const struct layered *layered_from_const(const struct unseen__filter *fil
     return (const struct layered *)(const void *)filter;
 }
 
+static bool has_chain(const struct layered *l)
+{
+    return l->capacity == 0 && l->fpr >= SMALL_CHAIN_MIN;
+}
+
+/* The part to which keys are added. */
+static unsigned newest_part(const struct layered *l)
+{
+    if (l->nlinks > 0) {
+        return PART_LINK + l->nlinks - 1;
+    }
+    if (l->filters[PART_COMPACT]) {
+        return PART_COMPACT;
+    }
+    return l->small ? PART_SMALL : PART_BLOCK;
+}
+
 /* ---- create ---- */
+
+static void release_loaded(struct layered *l)
+{
+    if (l->loaded) {
+        unseen__free(&l->allocator, l->loaded, NPARTS * sizeof(*l->loaded));
+        l->loaded = NULL;
+    }
+}
 
 static void layered_free(struct unseen__filter *filter)
 {
@@ -81,8 +133,9 @@ static void layered_free(struct unseen__filter *filter)
     }
     unseen_small_free(l->small, &allocator);
     if (l->outline) {
-        unseen__free(&allocator, l->outline, OUTLINE_LEN);
+        unseen__free(&allocator, l->outline, outline_len(l->outline_bits));
     }
+    release_loaded(l);
     unseen__free(&allocator, l, sizeof(*l));
 }
 
@@ -93,7 +146,7 @@ static struct unseen__filter_params part_params(const struct layered *l)
 
 static const struct unseen__filter_ops *layered_ops_of(unsigned part)
 {
-    return part == PART_BLOCK ? &unseen__block_ops : &unseen__compact_ops;
+    return part == PART_COMPACT ? &unseen__compact_ops : &unseen__block_ops;
 }
 
 static enum unseen_status layered_make_first(struct layered *l)
@@ -107,24 +160,20 @@ static enum unseen_status layered_make_first(struct layered *l)
     return unseen__block_ops.create(&l->filters[PART_BLOCK], &params);
 }
 
-static enum unseen_status make_rest(struct layered *l)
-{
-    struct unseen__filter_params params = part_params(l);
-    params.fpr = SMALL_REST;
-    return l->filters[PART_REST] ? UNSEEN_OK
-                                 : unseen__compact_ops.create(&l->filters[PART_REST], &params);
-}
-
 static enum unseen_status layered_load_params(struct layered *l,
                                               const struct unseen__filter_params *params)
 {
     const uint8_t *saved = params->saved;
+    l->unit = load_le64(saved + 8);
     l->fpr = load_le_double(saved + 16);
     l->capacity = load_le64(saved + 24);
     l->saved_max = params->saved_max;
-    const bool ok = load_le64(saved) == SAVED_KIND && load_le64(saved + 8) == 0 &&
-                    l->fpr >= SMALL_LAYERED_RATE_MIN && l->fpr < 1;
-    return ok ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+    if (load_le64(saved) != SAVED_KIND || !(l->fpr >= SMALL_LAYERED_RATE_MIN && l->fpr < 1) ||
+        l->unit > SMALL_ROOM || (l->unit > 0) != has_chain(l)) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    l->loaded = unseen__alloc_zero(&l->allocator, NPARTS * sizeof(*l->loaded), _Alignof(uint64_t));
+    return l->loaded ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
 }
 
 static enum unseen_status layered_start(struct layered *l,
@@ -138,6 +187,7 @@ static enum unseen_status layered_start(struct layered *l,
     }
     l->fpr = params->fpr;
     l->capacity = params->capacity;
+    l->unit = has_chain(l) ? SMALL_ROOM : 0;
     return layered_make_first(l);
 }
 
@@ -169,7 +219,8 @@ static enum unseen_status layered_shard_bits(const struct unseen__filter_params 
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen__layered_adopt(struct unseen__filter *filter, const void *value)
+enum unseen_status unseen__layered_adopt(struct unseen__filter *filter, const void *value,
+                                         uint64_t unit)
 {
     struct layered *l = layered_from(filter);
     const size_t memory = unseen_small_memory(value);
@@ -186,18 +237,130 @@ enum unseen_status unseen__layered_adopt(struct unseen__filter *filter, const vo
     }
     unseen_small_free(l->small, &l->allocator);
     l->small = copy;
+    if (has_chain(l) && unit > 0 && unit < SMALL_ROOM) {
+        l->unit = unit;
+    }
     return UNSEEN_OK;
+}
+
+/* ---- what is behind the first part ---- */
+
+/* The keys that a set with n links is for. */
+static uint64_t keys_of_links(const struct layered *l, unsigned n)
+{
+    uint64_t keys = l->unit;
+    if (n == 0) {
+        return SMALL_ROOM;
+    }
+    while (keys < KEYS_MAX && (keys < SMALL_ROOM + LINK_MIN || --n > 0)) {
+        keys = 2 * keys + l->unit;
+    }
+    return keys;
+}
+
+/* The keys that link i is for, without its spare room. */
+static uint64_t link_capacity(const struct layered *l, unsigned i)
+{
+    return keys_of_links(l, i + 1) - keys_of_links(l, i);
+}
+
+static uint64_t with_spare_room(uint64_t capacity)
+{
+    return capacity + capacity / SPARE_PART;
+}
+
+/* Makes the next link, unless it is made. */
+static enum unseen_status make_link(struct layered *l)
+{
+    const unsigned i = l->nlinks;
+    struct unseen__filter_params params = part_params(l);
+    if (i == LINKS_MAX || l->filters[PART_LINK + i]) {
+        return i == LINKS_MAX ? UNSEEN_ERR_NOMEM : UNSEEN_OK;
+    }
+    params.fpr = l->fpr * SMALL_CHAIN_SHARE * (1 - tightening) * pow(tightening, i);
+    params.capacity = with_spare_room(link_capacity(l, i));
+    params.clears_later = true;
+    return keys_of_links(l, i + 1) < KEYS_MAX
+               ? unseen__block_ops.create(&l->filters[PART_LINK + i], &params)
+               : UNSEEN_ERR_NOMEM;
+}
+
+static uint64_t nkeys_of_newest(const struct layered *l)
+{
+    const struct unseen__filter *newest = l->filters[newest_part(l)];
+    return newest ? newest->ops->nkeys(newest) : 0;
+}
+
+/* The keys for which what is behind the first part has room. */
+static uint64_t room_of_rest(const struct layered *l)
+{
+    if (l->nlinks == 0) {
+        return l->filters[PART_COMPACT] ? UINT64_MAX : 0;
+    }
+    const uint64_t nkeys = nkeys_of_newest(l);
+    const uint64_t capacity = with_spare_room(l->newest_capacity);
+    return nkeys < capacity ? capacity - nkeys : 0;
+}
+
+/* Clears as much of the next link as there are keys in the spare room of the newest. If there is no
+ * memory for it, it is made when it is needed. */
+static void prepare_link(struct layered *l)
+{
+    const uint64_t spare = l->newest_capacity / SPARE_PART;
+    const uint64_t nkeys = nkeys_of_newest(l);
+    if (l->nlinks > 0 && nkeys > l->newest_capacity && make_link(l) == UNSEEN_OK) {
+        unseen__blocks_clear(l->filters[PART_LINK + l->nlinks],
+                             (double)(nkeys - l->newest_capacity) / (double)spare);
+    }
+}
+
+/* Makes room for a key that no part has. */
+static enum unseen_status make_rest(struct layered *l)
+{
+    struct unseen__filter_params params = part_params(l);
+    params.fpr = SMALL_REST;
+    if (!has_chain(l)) {
+        return unseen__compact_ops.create(&l->filters[PART_COMPACT], &params);
+    }
+    const enum unseen_status status = make_link(l);
+    if (status == UNSEEN_OK) {
+        unseen__blocks_clear(l->filters[PART_LINK + l->nlinks], 1);
+        l->newest_capacity = link_capacity(l, l->nlinks);
+        l->nlinks++;
+    }
+    return status;
+}
+
+/* Frees the compact filter if the key that it was made for did not come in. A replica that never
+ * saw the key has no compact filter, and replicas must have the same bytes. (A link takes every
+ * key.) */
+static void drop_empty_rest(struct layered *l)
+{
+    struct unseen__filter *rest = l->filters[PART_COMPACT];
+    if (rest && rest->ops->nkeys(rest) == 0) {
+        rest->ops->free(rest);
+        l->filters[PART_COMPACT] = NULL;
+    }
 }
 
 /* ---- keys ---- */
 
-/* The keys of a batch that the first part does not have. */
+/* The keys of a batch that no part is known to have. */
 struct open_keys {
     struct unseen_key keys[BATCH];
     uint16_t at[BATCH]; /* the index of each key in the batch */
     uint8_t verdicts[BATCH];
     size_t n;
 };
+
+static void open_batch(const struct unseen_key *keys, size_t n, struct open_keys *open)
+{
+    memcpy(open->keys, keys, n * sizeof(*keys));
+    for (size_t i = 0; i < n; i++) {
+        open->at[i] = (uint16_t)i;
+    }
+    open->n = n;
+}
 
 /* Asks the small set about the keys that its outline lets through. */
 static void ask_outlined(const struct layered *l, const struct unseen_key *keys, size_t n,
@@ -206,44 +369,67 @@ static void ask_outlined(const struct layered *l, const struct unseen_key *keys,
     struct small small;
     unseen__small_read(&small, l->small);
     for (size_t i = 0; i < n; i++) {
-        const bool has =
-            outline_may_have(l->outline, keys[i]) && unseen__small_has(&small, keys[i]);
+        const bool has = outline_may_have(l->outline, l->outline_bits, keys[i]) &&
+                         unseen__small_has(&small, keys[i]);
         verdicts[i] = has ? UNSEEN_SEEN : UNSEEN_NEW;
     }
 }
 
-/* Makes the outline when it has become worth its memory. Without memory the set works as before. */
+/* Makes the outline of the full small set: a short one, 16 KB, and a long one, 64 KB, when that is
+ * little beside the memory of the set. Without memory the set works as before. */
 static void make_outline(struct layered *l)
 {
-    const struct unseen__filter *rest = l->filters[PART_REST];
+    const uint64_t nkeys = nkeys_of_newest(l);
+    const unsigned bits = nkeys < LONG_FROM ? OUTLINE_SHORT : OUTLINE_LONG;
     struct small small;
-    if (l->outline || !l->small || !rest || rest->ops->nkeys(rest) < OUTLINE_FROM) {
+    if (!l->small || nkeys == 0 || bits <= l->outline_bits) {
         return;
     }
-    l->outline = unseen__alloc(&l->allocator, OUTLINE_LEN, 1);
-    if (l->outline) {
-        unseen__small_read(&small, l->small);
-        unseen__outline_make(l->outline, &small);
+    uint8_t *outline = unseen__alloc(&l->allocator, outline_len(bits), 1);
+    if (!outline) {
+        return;
     }
+    unseen__small_read(&small, l->small);
+    unseen__outline_make(outline, bits, &small);
+    if (l->outline) {
+        unseen__free(&l->allocator, l->outline, outline_len(l->outline_bits));
+    }
+    l->outline = outline;
+    l->outline_bits = bits;
 }
 
-/* Asks the first part about a batch. */
-static void ask_first(const struct layered *l, const struct unseen_key *keys, size_t n,
-                      uint8_t *verdicts, struct open_keys *open)
+static void ask_part(const struct layered *l, unsigned part, const struct unseen_key *keys,
+                     size_t n, uint8_t *verdicts)
 {
-    const struct unseen__filter *block = l->filters[PART_BLOCK];
-    if (block) {
-        block->ops->contains(block, keys, n, verdicts);
+    if (part != PART_SMALL) {
+        l->filters[part]->ops->contains(l->filters[part], keys, n, verdicts);
     } else if (l->outline) {
         ask_outlined(l, keys, n, verdicts);
     } else {
         unseen_small_contains(l->small, keys, n, verdicts);
     }
-    open->n = 0;
-    for (size_t i = 0; i < n; i++) {
-        open->keys[open->n] = keys[i];
-        open->at[open->n] = (uint16_t)i;
-        open->n += verdicts[i] == UNSEEN_NEW;
+}
+
+/* Asks the parts from `part` down to the first about a batch. Keys that one has are answered; the
+ * others stay open. The newest part has half of the keys, or more. */
+static void ask_parts(const struct layered *l, unsigned part, struct open_keys *open,
+                      uint8_t *verdicts)
+{
+    for (part++; part-- > PART_SMALL && open->n > 0;) {
+        const bool is_there = part == PART_SMALL ? l->small != NULL : l->filters[part] != NULL;
+        const size_t n = is_there ? open->n : 0;
+        size_t left = 0;
+        if (!is_there) {
+            continue;
+        }
+        ask_part(l, part, open->keys, n, open->verdicts);
+        for (size_t i = 0; i < n; i++) {
+            verdicts[open->at[i]] = open->verdicts[i];
+            open->keys[left] = open->keys[i];
+            open->at[left] = open->at[i];
+            left += open->verdicts[i] == UNSEEN_NEW;
+        }
+        open->n = left;
     }
 }
 
@@ -251,16 +437,10 @@ static void layered_contains(const struct unseen__filter *filter, const struct u
                              size_t n, uint8_t *verdicts)
 {
     const struct layered *l = layered_from_const(filter);
-    const struct unseen__filter *rest = l->filters[PART_REST];
     struct open_keys open;
     for (size_t done = 0; done < n; done += BATCH) {
-        ask_first(l, keys + done, n - done < BATCH ? n - done : BATCH, verdicts + done, &open);
-        if (rest && open.n > 0) {
-            rest->ops->contains(rest, open.keys, open.n, open.verdicts);
-            for (size_t i = 0; i < open.n; i++) {
-                verdicts[done + open.at[i]] = open.verdicts[i];
-            }
-        }
+        open_batch(keys + done, n - done < BATCH ? n - done : BATCH, &open);
+        ask_parts(l, newest_part(l), &open, verdicts + done);
     }
 }
 
@@ -281,28 +461,26 @@ static enum unseen_status add_first(struct layered *l, const struct unseen_key *
     return block->ops->add(block, keys, n < room ? n : (size_t)room, verdicts, ndone_out);
 }
 
-/* Frees the compact filter if the key that it was made for did not come in. A replica that never
- * saw the key has no compact filter, and replicas must have the same bytes. */
-static void drop_empty_rest(struct layered *l)
-{
-    struct unseen__filter *rest = l->filters[PART_REST];
-    if (rest && rest->ops->nkeys(rest) == 0) {
-        rest->ops->free(rest);
-        l->filters[PART_REST] = NULL;
-    }
-}
-
-/* Adds to the rest the keys of a batch that the first part does not have. */
+/* Adds a batch behind the first part, which is full, or as much of it as the newest link has room
+ * for. A new link is made for a key that no part has, and for no other: a replica hears of no
+ * other. */
 static enum unseen_status add_rest(struct layered *l, const struct unseen_key *keys, size_t n,
                                    uint8_t *verdicts, size_t *ndone_out)
 {
+    const unsigned newest = newest_part(l);
+    const uint64_t room = room_of_rest(l);
+    enum unseen_status status = UNSEEN_OK;
     struct open_keys open;
     size_t nadded = 0;
-    ask_first(l, keys, n, verdicts, &open);
-    enum unseen_status status = open.n > 0 ? make_rest(l) : UNSEEN_OK;
-    if (status == UNSEEN_OK && open.n > 0) {
-        struct unseen__filter *rest = l->filters[PART_REST];
-        status = rest->ops->add(rest, open.keys, open.n, open.verdicts, &nadded);
+    n = room > 0 && room < n ? (size_t)room : n;
+    open_batch(keys, n, &open);
+    ask_parts(l, room > 0 ? newest - 1 : newest, &open, verdicts);
+    if (open.n > 0) {
+        status = room > 0 ? UNSEEN_OK : make_rest(l);
+    }
+    if (open.n > 0 && status == UNSEEN_OK) {
+        struct unseen__filter *to = l->filters[newest_part(l)];
+        status = to->ops->add(to, open.keys, open.n, open.verdicts, &nadded);
     }
     for (size_t i = 0; i < nadded; i++) {
         verdicts[open.at[i]] = open.verdicts[i];
@@ -311,7 +489,6 @@ static enum unseen_status add_rest(struct layered *l, const struct unseen_key *k
     if (status != UNSEEN_OK) {
         drop_empty_rest(l);
     }
-    make_outline(l);
     return status;
 }
 
@@ -320,7 +497,7 @@ static enum unseen_status layered_add(struct unseen__filter *filter, const struc
 {
     struct layered *l = layered_from(filter);
     enum unseen_status status = UNSEEN_OK;
-    bool is_full = l->filters[PART_REST] != NULL;
+    bool is_full = newest_part(l) >= PART_COMPACT;
     size_t done = 0;
     while (done < n && status == UNSEEN_OK) {
         const size_t count = n - done < BATCH ? n - done : BATCH;
@@ -334,6 +511,8 @@ static enum unseen_status layered_add(struct unseen__filter *filter, const struc
         }
         done += batch_done;
     }
+    prepare_link(l);
+    make_outline(l);
     *ndone_out = done;
     return status;
 }
@@ -355,11 +534,19 @@ static uint64_t nkeys_of_part(const struct layered *l, unsigned part)
     return l->filters[part] ? l->filters[part]->ops->nkeys(l->filters[part]) : 0;
 }
 
+static uint64_t nkeys_of_rest(const struct layered *l)
+{
+    uint64_t n = nkeys_of_part(l, PART_COMPACT);
+    for (unsigned i = 0; i < l->nlinks; i++) {
+        n += nkeys_of_part(l, PART_LINK + i);
+    }
+    return n;
+}
+
 static uint64_t layered_nkeys(const struct unseen__filter *filter)
 {
     const struct layered *l = layered_from_const(filter);
-    return nkeys_of_part(l, PART_SMALL) + nkeys_of_part(l, PART_BLOCK) +
-           nkeys_of_part(l, PART_REST);
+    return nkeys_of_part(l, PART_SMALL) + nkeys_of_part(l, PART_BLOCK) + nkeys_of_rest(l);
 }
 
 static void add_stats(const struct unseen__filter *part, struct unseen_set_stats *stats)
@@ -382,7 +569,7 @@ static void add_stats(const struct unseen__filter *part, struct unseen_set_stats
 static void layered_stats(const struct unseen__filter *filter, struct unseen_set_stats *stats)
 {
     const struct layered *l = layered_from_const(filter);
-    stats->memory += sizeof(*l) + (l->outline ? OUTLINE_LEN : 0);
+    stats->memory += sizeof(*l) + (l->outline ? outline_len(l->outline_bits) : 0);
     stats->fpr_promise = l->fpr;
     if (l->small) {
         const struct unseen_small_stats small = small_stats(l->small);
@@ -393,10 +580,15 @@ static void layered_stats(const struct unseen__filter *filter, struct unseen_set
         stats->nkeys_estimate += (double)small.nkeys;
         stats->fpr_estimate += small.fpr_estimate;
     }
-    for (unsigned part = PART_BLOCK; part < NPARTS; part++) {
+    for (unsigned part = PART_BLOCK; part < PART_LINK + l->nlinks; part++) {
         if (l->filters[part]) {
             add_stats(l->filters[part], stats);
         }
+    }
+    if (l->nlinks < LINKS_MAX && l->filters[PART_LINK + l->nlinks]) {
+        struct unseen_set_stats next = {0};
+        unseen__block_ops.stats(l->filters[PART_LINK + l->nlinks], &next);
+        stats->memory += next.memory;
     }
 }
 
@@ -405,9 +597,9 @@ static void layered_stats(const struct unseen__filter *filter, struct unseen_set
  * A piece of a part, after a head with the parameters of the part. The value of a small set is one
  * piece.
  *
- *     0  1  kind: 1                       16  8  keys in the part
+ *     0  1  kind: 2                       16  8  keys in the part
  *     1  1  part: 0 small, 1 block,       24  8  reserved: 0
- *           2 compact                     32 32  the part's parameters; 0 of a small set
+ *           2 compact, 3 + i link i       32 32  the part's parameters; 0 of a small set
  *     2 14  reserved: 0                   64     a piece of the part, or the value */
 
 _Static_assert(UNSEEN_SMALL_LEN_MAX + PART_HEAD <= UNSEEN__PIECE_MAX, "a value is a piece");
@@ -416,6 +608,7 @@ static void layered_save_params(const struct unseen__filter *filter, uint8_t *pa
 {
     const struct layered *l = layered_from_const(filter);
     store_le64(params, SAVED_KIND);
+    store_le64(params + 8, l->unit);
     store_le_double(params + 16, l->fpr);
     store_le64(params + 24, l->capacity);
 }
@@ -451,8 +644,19 @@ static size_t layered_save_piece(const struct unseen__filter *filter, uint64_t *
         *position = POSITION_REST;
     }
     uint64_t at = *position - POSITION_REST;
-    const size_t len = layered_put_piece(l, PART_REST, &at, buf);
-    *position = POSITION_REST + at;
+    size_t len = 0;
+    if (!has_chain(l)) {
+        len = layered_put_piece(l, PART_COMPACT, &at, buf);
+        *position = POSITION_REST + at;
+        return len;
+    }
+    uint64_t link = at >> LINK_POSITION_BITS;
+    at &= ((uint64_t)1 << LINK_POSITION_BITS) - 1;
+    for (; link < l->nlinks && len == 0; link += len == 0) {
+        len = layered_put_piece(l, PART_LINK + (unsigned)link, &at, buf);
+        at = len ? at : 0;
+    }
+    *position = POSITION_REST + (link << LINK_POSITION_BITS | at);
     return len;
 }
 
@@ -491,7 +695,7 @@ static enum unseen_status load_part(struct layered *l, unsigned part, const uint
     params.saved = bytes + 32;
     params.saved_nkeys = load_le64(bytes + 16);
     params.saved_max = l->saved_max;
-    if (part == PART_BLOCK && l->capacity == 0) {
+    if (part == PART_BLOCK ? l->capacity == 0 : has_chain(l) != (part >= PART_LINK)) {
         return UNSEEN_ERR_CORRUPT;
     }
     if (!l->filters[part]) {
@@ -500,6 +704,7 @@ static enum unseen_status load_part(struct layered *l, unsigned part, const uint
             return status;
         }
         memcpy(l->loaded[part], bytes, PART_HEAD);
+        l->nlinks = part >= PART_LINK + l->nlinks ? part - PART_LINK + 1 : l->nlinks;
     }
     struct unseen__filter *filter = l->filters[part];
     const bool is_same = memcmp(l->loaded[part], bytes, PART_HEAD) == 0;
@@ -522,23 +727,49 @@ static enum unseen_status layered_load_piece(struct unseen__filter *filter, cons
     return part == PART_SMALL ? load_small(l, piece, len) : load_part(l, part, piece, len);
 }
 
+/* A link is for as many keys as it must be, and has at least a byte for each: the next link is made
+ * for twice as many. */
+static bool is_link(const struct layered *l, unsigned part)
+{
+    struct unseen_set_stats numbers = {0};
+    l->filters[part]->ops->stats(l->filters[part], &numbers);
+    return keys_of_links(l, part - PART_LINK + 1) < KEYS_MAX &&
+           numbers.capacity == with_spare_room(link_capacity(l, part - PART_LINK)) &&
+           numbers.nslots / 8 >= numbers.capacity;
+}
+
+static enum unseen_status finish_part(struct layered *l, unsigned part)
+{
+    struct unseen__filter *inner = l->filters[part];
+    if (!inner) {
+        return part < PART_LINK ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+    }
+    const enum unseen_status status = inner->ops->load_finish(inner);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    return inner->ops->nkeys(inner) == load_le64(l->loaded[part] + 16) &&
+                   (part < PART_LINK || is_link(l, part))
+               ? UNSEEN_OK
+               : UNSEEN_ERR_CORRUPT;
+}
+
 static enum unseen_status layered_load_finish(struct unseen__filter *filter)
 {
     struct layered *l = layered_from(filter);
     if (!l->small && !l->filters[PART_BLOCK]) {
         return UNSEEN_ERR_CORRUPT;
     }
-    for (unsigned part = PART_BLOCK; part < NPARTS; part++) {
-        struct unseen__filter *inner = l->filters[part];
-        const enum unseen_status status = inner ? inner->ops->load_finish(inner) : UNSEEN_OK;
+    for (unsigned part = PART_BLOCK; part < PART_LINK + l->nlinks; part++) {
+        const enum unseen_status status = finish_part(l, part);
         if (status != UNSEEN_OK) {
             return status;
         }
-        if (inner && inner->ops->nkeys(inner) != load_le64(l->loaded[part] + 16)) {
-            return UNSEEN_ERR_CORRUPT;
-        }
     }
+    l->newest_capacity = l->nlinks ? link_capacity(l, l->nlinks - 1) : 0;
+    release_loaded(l);
     make_outline(l);
+    prepare_link(l);
     return UNSEEN_OK;
 }
 

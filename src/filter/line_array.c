@@ -37,6 +37,7 @@ static bool is_countable(uint64_t nlines)
 
 enum unseen_status unseen__line_array_init(struct unseen__line_array *array, uint64_t nlines,
                                            unsigned prefix_bits, uint64_t prefix, uint64_t load_max,
+                                           bool clears_later,
                                            const struct unseen_allocator *allocator)
 {
     const bool to_load = load_max > 0;
@@ -52,8 +53,8 @@ enum unseen_status unseen__line_array_init(struct unseen__line_array *array, uin
     if (!unseen__memory_is_plausible(allocator, array->nbytes)) {
         return UNSEEN_ERR_NOMEM;
     }
-    array->bytes =
-        (to_load ? unseen__alloc : unseen__alloc_zero)(allocator, array->nbytes, UNSEEN__LINE);
+    array->bytes = (to_load || clears_later ? unseen__alloc : unseen__alloc_zero)(
+        allocator, array->nbytes, UNSEEN__LINE);
     if (!array->bytes) {
         return UNSEEN_ERR_NOMEM;
     }

@@ -30,10 +30,11 @@ struct unseen__line_array {
 
 /* Creates part number prefix of 2^prefix_bits equal parts. If load_max is 0, the array is zeros.
  * Else it is to be loaded: its bytes are undefined, and load_max is the most bytes that its pieces
- * can have together. Does not write to memory that the allocator has zeroed. Errors: NOMEM; CORRUPT
- * if the whole array is larger than load_max. */
+ * can have together. Does not write to memory that the allocator has zeroed. With clears_later its
+ * bytes are undefined, too. Errors: NOMEM; CORRUPT if the whole array is larger than load_max. */
 enum unseen_status unseen__line_array_init(struct unseen__line_array *array, uint64_t nlines,
                                            unsigned prefix_bits, uint64_t prefix, uint64_t load_max,
+                                           bool clears_later,
                                            const struct unseen_allocator *allocator);
 void unseen__line_array_release(struct unseen__line_array *array,
                                 const struct unseen_allocator *allocator);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Makes a set of a small set (unseen_small.h). If the small set has layers, they are frozen in
- * front of a compact filter (filter/layered.h). If it has prefixes of keys, a compact filter takes
+ * front of what follows (filter/layered.h). If it has prefixes of keys, a compact filter takes
  * them as keys. */
 #include "unseen_small.h"
 
@@ -52,7 +52,6 @@ static enum unseen_status choose_options(const struct unseen_set_options *given,
         options_out->filter = "layered";
         options_out->fpr = fmax(stats.fpr_promise, SMALL_LAYERED_RATE_MIN);
     }
-    options_out->capacity = 0;
     options_out->bits_per_key = 0;
     options_out->hashes = 0;
     if (!options_out->seed && small->seed) {
@@ -79,15 +78,18 @@ enum unseen_status unseen_small_grow(struct unseen_set **set_out, const void *va
     struct small small;
     struct unseen_set_options options;
     struct unseen_set *set;
+    uint64_t unit = 0;
     unseen__small_read(&small, value);
     enum unseen_status status = choose_options(given, &small, value, &options, error);
     if (status == UNSEEN_OK) {
+        unit = options.capacity;
+        options.capacity = 0;
         status = unseen_set_create(&set, &options, error);
     }
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = small.form == SMALL_LAYERED ? unseen__layered_adopt(set->shards[0].filter, value)
+    status = small.form == SMALL_LAYERED ? unseen__layered_adopt(set->shards[0].filter, value, unit)
                                          : add_prefixes(set, &small);
     if (status != UNSEEN_OK) {
         unseen_set_free(set);

@@ -3,7 +3,7 @@
 
 /* The `hi` of a number x, below the bits of the run, are at or above x * 2^64 / universe and below
  * that of x + 1. Both are rounded outwards, by less than 2^25: a bit of the outline is 2^45
- * wide. */
+ * wide, or more. */
 static uint64_t first_of(uint64_t x, const struct parts *parts)
 {
     return x * (UINT64_MAX / parts->universe) >> parts->log_runs;
@@ -17,26 +17,26 @@ static uint64_t last_of(uint64_t x, const struct parts *parts)
 }
 
 /* Marks the interval of each number of a run. */
-static void mark_run(uint8_t *outline, const struct parts *parts, size_t run)
+static void mark_run(uint8_t *outline, unsigned bits, const struct parts *parts, size_t run)
 {
     const uint64_t base = parts->log_runs ? (uint64_t)run << (64 - parts->log_runs) : 0;
     uint64_t numbers[RUN_MAX];
     (void)unseen__parts_decode(parts, run, numbers);
     for (unsigned i = 0; i < parts->start[run]; i++) {
-        const uint64_t first = (base + first_of(numbers[i], parts)) >> (64 - OUTLINE_BITS);
-        const uint64_t last = (base + last_of(numbers[i], parts)) >> (64 - OUTLINE_BITS);
+        const uint64_t first = (base + first_of(numbers[i], parts)) >> (64 - bits);
+        const uint64_t last = (base + last_of(numbers[i], parts)) >> (64 - bits);
         for (uint64_t at = first; at <= last; at++) {
             outline[at / 8] |= (uint8_t)(1u << at % 8);
         }
     }
 }
 
-void unseen__outline_make(uint8_t *outline, const struct small *small)
+void unseen__outline_make(uint8_t *outline, unsigned bits, const struct small *small)
 {
-    memset(outline, 0, OUTLINE_LEN);
+    memset(outline, 0, outline_len(bits));
     for (unsigned i = 0; i < small->nlayers; i++) {
         for (size_t run = 0; run < parts_runs(&small->layers[i]); run++) {
-            mark_run(outline, &small->layers[i], run);
+            mark_run(outline, bits, &small->layers[i], run);
         }
     }
 }

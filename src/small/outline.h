@@ -11,19 +11,24 @@
 
 #include "small/small.h"
 
+/* Of hi. A full small set at 1e-2 sets a sixth of the short bitmap, and a twentieth of the long. */
 enum {
-    OUTLINE_BITS =
-        19, /* of hi; a full small set at 1e-2 sets a twentieth of the bitmap, at 1e-4 less */
-    OUTLINE_LEN = 1 << (OUTLINE_BITS - 3)
+    OUTLINE_SHORT = 17,
+    OUTLINE_LONG = 19
 };
 
-/* Fills in the OUTLINE_LEN bytes of the outline of a small set of form LAYERED. */
-void unseen__outline_make(uint8_t *outline, const struct small *small);
+static inline size_t outline_len(unsigned bits)
+{
+    return (size_t)1 << (bits - 3);
+}
+
+/* Fills in the outline_len(bits) bytes of the outline of a small set of form LAYERED. */
+void unseen__outline_make(uint8_t *outline, unsigned bits, const struct small *small);
 
 /* False: the small set does not have the key. */
-static inline bool outline_may_have(const uint8_t *outline, struct unseen_key key)
+static inline bool outline_may_have(const uint8_t *outline, unsigned bits, struct unseen_key key)
 {
-    const uint64_t at = key.hi >> (64 - OUTLINE_BITS);
+    const uint64_t at = key.hi >> (64 - bits);
     return outline[at / 8] >> at % 8 & 1;
 }
 

@@ -37,8 +37,8 @@ enum {
     PREFIXES_LOG_RUNS_MAX = 9
 };
 
-/* 64 / share: the shares are 0.598, 0.130 and 3 times 0.090, in all 0.998. */
-static const uint16_t inverse_shares[SMALL_LAYERS_MAX] = {107, 493, 712, 712, 712};
+/* 64 / share: the shares are 0.667, 0.130 and 3 times 0.067, in all 0.997. */
+static const uint16_t inverse_shares[SMALL_LAYERS_MAX] = {96, 493, 958, 958, 958};
 
 /* ---- the parts of a value ---- */
 
@@ -338,6 +338,27 @@ static enum unseen_status add_new(void **value, struct small *small, struct unse
     }
 }
 
+/* ---- the rate ---- */
+
+/* The promise of a value with layers, whose own rate has this code, and with what follows them. The
+ * promises of SMALL_CHAIN_CODE_MAX and of the code behind it are 9.7e-4 and 8.2e-4. */
+static double promise_of(unsigned code)
+{
+    const double rate = unseen__rate_of_code(code);
+    return code <= SMALL_CHAIN_CODE_MAX ? rate / (1 - SMALL_CHAIN_SHARE) : rate + SMALL_REST;
+}
+
+/* The code of the layers for a promise. */
+static unsigned code_of(double promise)
+{
+    const unsigned code = unseen__rate_code(promise * (1 - SMALL_CHAIN_SHARE));
+    if (code <= SMALL_CHAIN_CODE_MAX) {
+        return code;
+    }
+    const unsigned alone = unseen__rate_code(promise - SMALL_REST);
+    return alone > SMALL_CHAIN_CODE_MAX ? alone : SMALL_CHAIN_CODE_MAX + 1;
+}
+
 /* ---- the interface ---- */
 
 enum unseen_status unseen_small_create(void **value_out, double fpr,
@@ -358,7 +379,7 @@ enum unseen_status unseen_small_create(void **value_out, double fpr,
     unsigned form = SMALL_LAYERED;
     unsigned code = 0;
     if (rate >= SMALL_LAYERED_RATE_MIN) {
-        code = unseen__rate_code(rate - SMALL_REST);
+        code = code_of(rate);
     } else {
         form = rate >= SMALL_REST ? SMALL_NARROW : SMALL_WIDE;
     }
@@ -454,7 +475,7 @@ static enum unseen_status check_value(const uint8_t *bytes, size_t len)
     const bool is_layered = small.form == SMALL_LAYERED;
     if (small.form > SMALL_WIDE || small.nlayers == 0 || small.len > len ||
         small.nlayers > (is_layered ? SMALL_LAYERS_MAX : 1) ||
-        small.code < (is_layered ? 1 : 0) || /* a rate of 1 */
+        small.code < (is_layered ? 2 : 0) || /* a promise of 1 or more */
         small.code > (is_layered ? SMALL_CODE_MAX : PREFIXES_LOG_RUNS_MAX)) {
         return UNSEEN_ERR_CORRUPT;
     }
@@ -489,7 +510,7 @@ static double fpr_promise(const struct small *small)
 {
     switch (small->form) {
     case SMALL_LAYERED:
-        return unseen__rate_of_code(small->code) + SMALL_REST;
+        return promise_of(small->code);
     case SMALL_NARROW:
         return SMALL_REST;
     default:

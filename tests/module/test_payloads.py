@@ -95,6 +95,13 @@ class Payloads(Case):
         call("CF.INSERT", "few", "ITEMS", *[f"i{n}" for n in range(30)])
         return ["sized", "fixed", "two", "block", "tight", "cuckoo", "few"]
 
+    def grown(self):
+        """A chain behind a small set, with two links."""
+        self.raw("BF.RESERVE", "grown", "0.01", "12")
+        for start in range(0, 26000, 1000):
+            self.raw("BF.MADD", "grown", *range(start, start + 1000))
+        return ["grown"]
+
     def use(self, key):
         """Whatever was accepted is a value like any other: each command works, and a copy of it is equal."""
         for command in (("BF.MADD", key, "a", "b", "i1"), ("BF.EXISTS", key, "i1"), ("BF.INFO", key), ("BF.DEBUG", key),
@@ -121,7 +128,7 @@ class Payloads(Case):
 
     def test_restore(self):
         rng = random.Random(1)
-        bodies = [self.raw("DUMP", key)[:-10] for key in self.values()]
+        bodies = [self.raw("DUMP", key)[:-10] for key in self.values() + self.grown()]
         version = self.raw("DUMP", "two")[-10:-8]
         naccepted = 0
         for _ in range(NPAYLOADS):
@@ -146,7 +153,7 @@ class Payloads(Case):
     def test_loadchunk(self):
         rng = random.Random(2)
         dumps = [(family, list(self.frames(key, family))) for key, family in
-                 zip(self.values(), ["BF"] * 5 + ["CF"] * 2)]
+                 zip(self.values() + self.grown(), ["BF"] * 5 + ["CF"] * 2 + ["BF"])]
         every = [data for _, frames in dumps for _, data in frames]
         for _ in range(NPAYLOADS // 4):
             family, frames = rng.choice(dumps)

@@ -227,6 +227,151 @@ static enum unseen_status add_one(struct unseen_set *set, uint64_t i, uint8_t *v
     return unseen_set_add_keys(set, &key, 1, verdict_out, NULL);
 }
 
+/* A set at `fpr` that has grown out of a full small set, in a server that reserved `unit` keys. */
+static struct unseen_set *grown(double fpr, uint64_t unit, uint64_t nkeys)
+{
+    const struct unseen_set_options options = filter_options(NULL, 0, unit, 1);
+    struct unseen_set *set = NULL;
+    void *value = NULL;
+    CHECK(unseen_small_create(&value, fpr, &filter_allocator) == UNSEEN_OK);
+    add_small(&value, 0, 21000);
+    CHECK(unseen_small_grow(&set, value, &options, NULL) == UNSEEN_OK);
+    unseen_small_free(value, &filter_allocator);
+    (void)filter_add(set, 21000, nkeys);
+    return set;
+}
+
+/* The bits of a key in RedisBloom's chain: links double, and each has half of the rate before. */
+static double bits_in_peer(double fpr, double unit, double nkeys)
+{
+    double bits = 0;
+    double room = 0;
+    for (; room < nkeys; room += unit, unit *= 2) {
+        fpr /= 2;
+        bits += unit * -log(fpr) / (log(2) * log(2));
+    }
+    return bits / nkeys;
+}
+
+/* A chain: at each size it has fewer bits for a key than the chain it is compared with, no key is
+ * lost, and the rate holds. Just before a link is needed is where that is hardest. */
+static void check_chain(double fpr, uint64_t unit)
+{
+    struct unseen_set *set = grown(fpr, unit, 23000);
+    uint64_t done = 23000;
+    for (double n = 23000; n < 900000; n *= 1.07) {
+        const uint64_t to = (uint64_t)n;
+        (void)filter_add(set, done, to);
+        done = to;
+        const double bits = 8 * (double)filter_stats(set).memory / (double)done;
+        CHECK(bits < bits_in_peer(fpr, (double)unit, (double)filter_stats(set).nkeys));
+        CHECK(filter_stats(set).fpr_estimate <= fpr);
+    }
+    CHECK_EQ(filter_seen(set, 0, done), done);
+    const double wrong = (double)filter_seen(set, UINT64_C(1) << 40, (UINT64_C(1) << 40) + 400000);
+    const double expected = 400000 * filter_stats(set).fpr_estimate;
+    CHECK(fabs(wrong - expected) <= 5 * sqrt(expected));
+    filter_end(set);
+}
+
+/* From which rate on a chain is behind the small set. */
+static void check_choice(void)
+{
+    static const struct {
+        double fpr;
+        bool has_chain;
+    } rates[] = {{0.3, true}, {1e-3, true}, {9e-4, false}, {8.3e-4, false}, {1e-4, false}};
+    for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
+        struct unseen_set *set = grown(rates[i].fpr, 100, rates[i].fpr > 0.1 ? 60000 : 25400);
+        static uint8_t piece[UNSEEN_CHUNK_MAX];
+        const struct unseen__filter *filter = set->shards[0].filter;
+        uint64_t position = 0;
+        unsigned last = 0;
+        while (unseen__layered_ops.save_piece(filter, &position, piece) != 0) {
+            last = piece[1];
+        }
+        CHECK((last >= 3) == rates[i].has_chain);
+        CHECK(filter_stats(set).fpr_promise <= rates[i].fpr);
+        CHECK(filter_stats(set).fpr_promise >= rates[i].fpr * 0.85);
+        filter_end(set);
+    }
+}
+
+/* No memory for a link, when it would be cleared and when it is needed: nothing is lost, and the
+ * digest, which a replica has, is that of a set that had the memory. */
+static void check_link_nomem(void)
+{
+    struct unseen_set *set = grown(0.01, 100, 23000);
+    struct unseen_set *same = grown(0.01, 100, 23000);
+    uint64_t n = 23000;
+    uint64_t nrefused = 0;
+    uint8_t verdict;
+    for (; n < 60000; n++) {
+        const uint64_t digest = unseen_set_digest(set);
+        const bool is_checked = n % 1000 == 0;
+        filter_counting.nallocs = 0;
+        filter_counting.fail_at = 1;
+        const enum unseen_status status = add_one(set, n, &verdict);
+        filter_counting.fail_at = 0;
+        if (status != UNSEEN_OK) {
+            CHECK(status == UNSEEN_ERR_NOMEM && unseen_set_digest(set) == digest);
+            CHECK(add_one(set, 0, &verdict) == UNSEEN_OK && verdict == UNSEEN_SEEN);
+            CHECK(unseen_set_digest(set) == digest);
+            CHECK(add_one(set, n, &verdict) == UNSEEN_OK && verdict == UNSEEN_NEW);
+            nrefused++;
+        }
+        CHECK(add_one(same, n, &verdict) == UNSEEN_OK);
+        CHECK(!is_checked || unseen_set_digest(set) == unseen_set_digest(same));
+    }
+    CHECK_EQ(nrefused, 2); /* the links for 51,100 and for 102,300 keys */
+    CHECK_EQ(unseen_set_digest(set), unseen_set_digest(same));
+    CHECK_EQ(filter_seen(set, 0, n), n);
+    unseen_set_free(same);
+    filter_end(set);
+}
+
+/* A link that lies about what it is for, or has next to no bits for it, is refused. */
+static void check_links_lie(void)
+{
+    struct unseen_set *set = grown(0.01, 100, 60000);
+    CHECK(load_lying(set, 3, 0) == UNSEEN_OK);
+    static uint8_t piece[UNSEEN_CHUNK_MAX];
+    const struct unseen__filter *from = set->shards[0].filter;
+    for (unsigned lie = 0; lie < 5; lie++) {
+        uint8_t params[UNSEEN__PARAMS_LEN] = {0};
+        struct unseen__filter *to = NULL;
+        uint64_t position = 0;
+        unseen__layered_ops.save_params(from, params);
+        if (lie == 1) {
+            store_le64(params + 8, 101); /* the unit */
+        }
+        const struct unseen__filter_params given = {.cpu = UNSEEN_CPU_PORTABLE,
+                                                    .allocator = filter_allocator,
+                                                    .saved = params,
+                                                    .saved_nkeys = 60000,
+                                                    .saved_max = UINT64_C(1) << 30};
+        CHECK(unseen__layered_ops.create(&to, &given) == UNSEEN_OK);
+        enum unseen_status status = UNSEEN_OK;
+        for (size_t len; status == UNSEEN_OK &&
+                         (len = unseen__layered_ops.save_piece(from, &position, piece)) != 0;) {
+            if (lie == 2 && piece[1] == 3) {
+                store_le64(piece + 48, load_le64(piece + 48) + 1); /* the capacity of link 0 */
+            }
+            if (lie == 3 && piece[1] == 4) {
+                continue; /* a link in the middle is missing */
+            }
+            if (lie == 4 && piece[1] == 3) {
+                piece[1] = 2; /* a compact filter, in a set that has a chain */
+            }
+            status = unseen__layered_ops.load_piece(to, piece, len);
+        }
+        status = status == UNSEEN_OK ? unseen__layered_ops.load_finish(to) : status;
+        CHECK(status == (lie ? UNSEEN_ERR_CORRUPT : UNSEEN_OK));
+        unseen__layered_ops.free(to);
+    }
+    filter_end(set);
+}
+
 /* A set whose first part is full: a key that it has, and a key that there is no memory for, change
  * nothing. A replica, which hears of neither, has the same bytes. */
 static void check_full_first_part(void)
@@ -291,6 +436,7 @@ int main(void)
     test_start();
     check_grow(0.01, 20000, 200000, 1);
     check_grow(1e-3, 30, 100000, 3);
+    check_grow(1e-4, 21000, 100000, 1);
     check_grow(1e-5, 21000, 100000, 1);
     check_grow(2e-6, 6000, 50000, 1);
     check_replay(2e-6, 6900);
@@ -301,6 +447,11 @@ int main(void)
     check_sized_rate(0.01);
     check_sized_rate(1e-5);
     check_counts_of_parts();
+    check_chain(0.01, 100);
+    check_chain(1e-3, 100);
+    check_choice();
+    check_link_nomem();
+    check_links_lie();
     check_full_first_part();
     check_errors();
     check_nomem(0.01, 500);
