@@ -213,7 +213,8 @@ static bool take_value(struct server_ctx *ctx, enum option option,
     }
 }
 
-/* A set that grows reaches any number of keys, so only MAXBYTES can be in the way: 36 bits a key. */
+/* A set that grows reaches any number of keys, so only MAXBYTES can be in the way: 36 bits a
+ * key. */
 static bool is_reachable(struct server_ctx *ctx, const struct settings *settings, uint64_t scale_to)
 {
     if (scale_to > 0 && settings->is_fixed) {

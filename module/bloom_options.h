@@ -7,12 +7,13 @@
 #include "errors.h"
 #include "items.h"
 
-/* Reads the arguments of BF.RESERVE behind the key. Returns false after it has replied with an error. */
+/* Reads the arguments of BF.RESERVE behind the key. Returns false after it has replied with an
+ * error. */
 bool bloom_reserve_options(struct server_ctx *ctx, struct server_string **argv, int argc,
                            struct creation *creation);
 
-/* Reads the options of BF.INSERT behind the key. *first_item_out is the index of the first item; argc
- * if there are none. Returns false after it has replied with an error. */
+/* Reads the options of BF.INSERT behind the key. *first_item_out is the index of the first item;
+ * argc if there are none. Returns false after it has replied with an error. */
 bool bloom_insert_options(struct server_ctx *ctx, struct server_string **argv, int argc,
                           struct creation *creation, int *first_item_out);
 

@@ -28,8 +28,8 @@ static inline uint64_t get_le(const uint8_t *p, size_t nbytes)
     return number;
 }
 
-/* A number by seven bits, the lowest first; all bytes but the last have the highest bit. Returns the
- * number of bytes. */
+/* A number by seven bits, the lowest first; all bytes but the last have the highest bit. Returns
+ * the number of bytes. */
 static inline size_t put_varint(uint8_t *p, uint64_t number)
 {
     size_t len = 0;
@@ -41,8 +41,8 @@ static inline size_t put_varint(uint8_t *p, uint64_t number)
     return len;
 }
 
-/* Reads the number at p[*at], and counts *at on. Returns false if there is none before p[len], or it is
- * not as put_varint writes it. */
+/* Reads the number at p[*at], and counts *at on. Returns false if there is none before p[len],
+ * or it is not as put_varint writes it. */
 static inline bool get_varint(const uint8_t *p, size_t len, size_t *at, uint64_t *number)
 {
     *number = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Eight bytes at a time: the checksum is linear, so the shares of the bytes are looked up one by one,
- * in a table for each distance to the end, and added. */
+ * Eight bytes at a time: the checksum is linear, so the shares of the bytes are looked up one by
+ * one, in a table for each distance to the end, and added. */
 #include "checksum.h"
 
 #include "bytes.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Frames come from files and clients, and may be forged. The settings are checked as those of a
- * command are, the library checks the chunks and the small set, and a set must have the filter and the
- * secret that the settings say. */
+ * command are, the library checks the chunks and the small set, and a set must have the filter
+ * and the secret that the settings say. */
 #include "dump.h"
 
 #include <string.h>
@@ -153,9 +153,9 @@ static enum unseen_status take_settings(struct loader *loader, const uint8_t *da
     return status;
 }
 
-/* The key's own limit does not hold for a load: what was added must not be lost. A sized set takes one
- * block of memory at its first chunk, however few bytes a forger has sent; all else grows with what
- * comes. */
+/* The key's own limit does not hold for a load: what was added must not be lost. A sized set
+ * takes one block of memory at its first chunk, however few bytes a forger has sent; all else
+ * grows with what comes. */
 static uint64_t block_limit(const struct loader *loader)
 {
     const uint64_t sized = value_plan(loader->value)->bytes;

@@ -19,10 +19,10 @@ enum {
 /* "+" and "-": strings of the server, made once, as every command that changes a key sends one. */
 static struct server_string *operations[2];
 
-/* RM_Replicate costs a fifth of a BF.ADD even if nobody gets what it makes. RM_ReplicateVerbatim costs nothing
- * then, but no function says whether anybody listens. So the cron event looks. What it saw may be out of date for
- * 100 ms; then a replica gets BF.ADD in place of UNSEEN.APPLY, which is longer, has no checksum, and does the
- * same. */
+/* RM_Replicate costs a fifth of a BF.ADD even if nobody gets what it makes. RM_ReplicateVerbatim
+ * costs nothing then, but no function says whether anybody listens. So the cron event looks.
+ * What it saw may be out of date for 100 ms; then a replica gets BF.ADD in place of
+ * UNSEEN.APPLY, which is longer, has no checksum, and does the same. */
 static bool may_listen = true; /* an AOF, a replica, or one that may come back to the backlog */
 static bool has_sent;          /* since the last look: an idle server need not look */
 

@@ -46,8 +46,8 @@ struct effect {
 void effect_begin(struct effect *effect, struct server_ctx *ctx, struct server_string *name,
                   const struct plan *plan, enum operation operation, const char *event);
 
-/* Call it only for a command that adds one item to a key that exists, and that no limit can refuse: the
- * command itself may be replicated in place of its effect. */
+/* Call it only for a command that adds one item to a key that exists, and that no limit can
+ * refuse: the command itself may be replicated in place of its effect. */
 void effect_is_command(struct effect *effect);
 
 /* One key was changed. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The sentences of errors, in both dialects: clients compare them. X(name, RedisBloom, valkey-bloom) */
+ * The sentences of errors, in both dialects: clients compare them. X(name, RedisBloom,
+ * valkey-bloom) */
 #ifndef UNSEEN_MODULE_ERRORS_H
 #define UNSEEN_MODULE_ERRORS_H
 

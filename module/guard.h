@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * GUARD.*: a filter, a cache and a lease in front of a database. A key that the filter does not know is
- * absent, a key with a value is answered, and any other key is leased to exactly one loader. */
+ * GUARD.*: a filter, a cache and a lease in front of a database. A key that the filter does not
+ * know is absent, a key with a value is answered, and any other key is leased to exactly one
+ * loader. */
 #ifndef UNSEEN_MODULE_GUARD_H
 #define UNSEEN_MODULE_GUARD_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A dictionary from database and name of a key to its lease. Each lease has a timer, which gives it to
- * the client that has waited longest, or drops it.
+ * A dictionary from database and name of a key to its lease. Each lease has a timer, which gives
+ * it to the client that has waited longest, or drops it.
  *
- * The server wakes a client later than it is told to. The client may be gone by then, or even while it
- * still waits. So a lease is given to a waiter before the server wakes it, and taken back if the waiter was
- * not answered. */
+ * The server wakes a client later than it is told to. The client may be gone by then, or even
+ * while it still waits. So a lease is given to a waiter before the server wakes it, and taken
+ * back if the waiter was not answered. */
 #include "guard_leases.h"
 
 #include <string.h>
@@ -223,8 +223,8 @@ struct guard_lease *guard_lease_find(struct server_ctx *ctx, const struct server
     return find(server.GetSelectedDb(ctx), name);
 }
 
-/* Every command that changes a key pays for a subscription, so a server without leases has none. It cannot be
- * given back. */
+/* Every command that changes a key pays for a subscription, so a server without leases has none.
+ * It cannot be given back. */
 static bool hear_changes(struct server_ctx *ctx)
 {
     hears_changes = hears_changes || server.SubscribeToKeyspaceEvents(

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Leases of the cache guard: which keys are being loaded, by whom, until when, and which clients wait for
- * them. A lease ends when its loader is done, when its time is over, and when anybody else changes its
- * key. Leases are not saved and not replicated: after a failover, a key that was being loaded is
- * loaded once more. */
+ * Leases of the cache guard: which keys are being loaded, by whom, until when, and which clients
+ * wait for them. A lease ends when its loader is done, when its time is over, and when anybody
+ * else changes its key. Leases are not saved and not replicated: after a failover, a key that
+ * was being loaded is loaded once more. */
 #ifndef UNSEEN_MODULE_GUARD_LEASES_H
 #define UNSEEN_MODULE_GUARD_LEASES_H
 
@@ -63,13 +63,13 @@ struct guard_lease *guard_lease_find(struct server_ctx *ctx, const struct server
 struct guard_lease *guard_lease_take(struct server_ctx *ctx, struct server_string *name,
                                      int64_t ttl);
 
-/* Ends a lease. Those who wait are woken with the outcome; LEASED wakes the first of them, who gets a new
- * lease for which the others wait. */
+/* Ends a lease. Those who wait are woken with the outcome; LEASED wakes the first of them, who
+ * gets a new lease for which the others wait. */
 void guard_lease_end(struct server_ctx *ctx, struct guard_lease *lease, enum guard_outcome outcome);
 
-/* Blocks the client until the lease ends, for `wait` milliseconds at most. A waiter who gets the lease has
- * it for ttl milliseconds. `reply` is called with the waiter, `give_up` when the time is over. Returns
- * false without memory. */
+/* Blocks the client until the lease ends, for `wait` milliseconds at most. A waiter who gets the
+ * lease has it for ttl milliseconds. `reply` is called with the waiter, `give_up` when the time
+ * is over. Returns false without memory. */
 bool guard_lease_wait(struct server_ctx *ctx, struct guard_lease *lease, int64_t ttl, int64_t wait,
                       server_handler *reply, server_handler *give_up);
 

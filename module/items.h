@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What BF.*, CF.* and UNSEEN.* do with items: add them to a key, which may have to be created, or ask
- * for them, and answer item by item. */
+ * What BF.*, CF.* and UNSEEN.* do with items: add them to a key, which may have to be created,
+ * or ask for them, and answer item by item. */
 #ifndef UNSEEN_MODULE_ITEMS_H
 #define UNSEEN_MODULE_ITEMS_H
 
@@ -34,8 +34,8 @@ void creation_defaults(struct creation *creation, enum kind kind);
 /* Replies with the error of a creation that failed. */
 int reply_not_created(struct server_ctx *ctx, enum unseen_status status);
 
-/* Creates the key if it is missing, and adds items to it: each, or with `only_absent` those that are
- * not there. */
+/* Creates the key if it is missing, and adds items to it: each, or with `only_absent` those that
+ * are not there. */
 int items_add(struct server_ctx *ctx, struct server_string *name, const struct creation *creation,
               const struct items *items, bool only_absent);
 

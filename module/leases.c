@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table with linear probing: the slot of a key is the first free slot at or behind its home. After a
- * removal the slots behind move up, so that no search ends early. Keys are hashes under a secret. */
+ * A table with linear probing: the slot of a key is the first free slot at or behind its home.
+ * After a removal the slots behind move up, so that no search ends early. Keys are hashes under
+ * a secret. */
 #include "leases.h"
 
 #include <stdbool.h>

@@ -23,8 +23,8 @@ void leases_release(struct leases *leases, const struct unseen_allocator *alloca
 /* The time until which a key is leased; 0: it is not. */
 int64_t leases_until(const struct leases *leases, struct unseen_key key);
 
-/* Leases a key, or changes the time of its lease; until is above 0. Leases that ended before `now` may
- * be dropped. Errors: NOMEM; nothing was changed. */
+/* Leases a key, or changes the time of its lease; until is above 0. Leases that ended before
+ * `now` may be dropped. Errors: NOMEM; nothing was changed. */
 enum unseen_status leases_put(struct leases *leases, const struct unseen_allocator *allocator,
                               struct unseen_key key, int64_t until, int64_t now);
 

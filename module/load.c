@@ -282,8 +282,8 @@ static enum error take_data(struct load *load)
     return error;
 }
 
-/* Sends some frames of the complete value. The key gets the value when the last frame is sent. A key
- * that somebody made meanwhile stays as it is. */
+/* Sends some frames of the complete value. The key gets the value when the last frame is sent. A
+ * key that somebody made meanwhile stays as it is. */
 static enum error send(struct server_ctx *ctx, struct load *load)
 {
     struct server_string *frames[STEP_FRAMES];

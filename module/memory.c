@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The server's allocator gives 16 or 64 bytes of alignment. A block that needs more is made larger,
- * with the address of the whole in the 8 bytes in front of it. That would be dear for the large
- * blocks of a set: they have 2 MiB, and with 64 bytes more, jemalloc would take 2.5 MiB. So
- * memory_probe tries how the allocator aligns large blocks, and where they are aligned to 64 anyway,
- * they are taken as they are. Should such a block come unaligned all the same, it counts as "out of
- * memory".
+ * The server's allocator gives 16 or 64 bytes of alignment. A block that needs more is made
+ * larger, with the address of the whole in the 8 bytes in front of it. That would be dear for
+ * the large blocks of a set: they have 2 MiB, and with 64 bytes more, jemalloc would take 2.5
+ * MiB. So memory_probe tries how the allocator aligns large blocks, and where they are aligned
+ * to 64 anyway, they are taken as they are. Should such a block come unaligned all the same, it
+ * counts as "out of memory".
  *
  * Whoever frees a block knows its size but not its alignment, so the size alone decides. */
 #include "memory.h"
@@ -124,8 +124,8 @@ struct unseen_allocator memory_allocator(struct memory *memory)
     return (struct unseen_allocator){alloc, release, memory};
 }
 
-/* The server aligns to 16 bytes, where small sets need 8. The block that a small set leaves is freed
- * behind its successor, and does not count. */
+/* The server aligns to 16 bytes, where small sets need 8. The block that a small set leaves is
+ * freed behind its successor, and does not count. */
 static void *alloc_small(void *context, size_t size, size_t align)
 {
     void *ptr = is_refused(context, 0, size) ? NULL : alloc_plain(size, align);

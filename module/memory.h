@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory for one value, from the server's allocator: counted, and limited on request. A value counts
- * from the lazy-free thread, too. */
+ * Memory for one value, from the server's allocator: counted, and limited on request. A value
+ * counts from the lazy-free thread, too. */
 #ifndef UNSEEN_MODULE_MEMORY_H
 #define UNSEEN_MODULE_MEMORY_H
 

@@ -3,8 +3,8 @@
  * The steps are those of steps.h. A set that was added to is merged as far as it was at the first
  * step.
  *
- * A replica has the same sets when a step comes, so the same step gives it the same bytes. Only a step
- * that ran out of memory has done a part of itself, and then replicas get the whole set. */
+ * A replica has the same sets when a step comes, so the same step gives it the same bytes. Only
+ * a step that ran out of memory has done a part of itself, and then replicas get the whole set. */
 #include "merge.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * UNSEEN.MERGE in steps of one piece each, some 7,000 URLs: other clients are served between them, and
- * the client that merges waits. Replicas get the steps, not the keys:
+ * UNSEEN.MERGE in steps of one piece each, some 7,000 URLs: other clients are served between
+ * them, and the client that merges waits. Replicas get the steps, not the keys:
  *
  *     UNSEEN.MERGESTEP to from cursor */
 #ifndef UNSEEN_MODULE_MERGE_H

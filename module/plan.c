@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which filters a value has. A value starts as a small set, unless many keys are reserved: then it is
- * a block filter of that size. With a rate from 1e-5 on that part stays, frozen, and the library puts
- * others behind it ("layered"). A small set for a lower rate keeps the first bits of its keys, from
- * which a "compact" set, which grows by itself, is made as if it had been there from the start.
+ * Which filters a value has. A value starts as a small set, unless many keys are reserved: then
+ * it is a block filter of that size. With a rate from 1e-5 on that part stays, frozen, and the
+ * library puts others behind it ("layered"). A small set for a lower rate keeps the first bits
+ * of its keys, from which a "compact" set, which grows by itself, is made as if it had been
+ * there from the start.
  *
  * Plans are found by their encoded settings in a table of chains. Values are freed by the server's
  * lazy-free thread, too: the table has a lock. */

@@ -6,8 +6,8 @@
  * finds every other function by name, "RedisModule_" and the name below. Valkey knows these names,
  * too.
  *
- * Functions in SERVER_FUNCTIONS exist in every supported server. Functions in SERVER_OPTIONAL may be
- * NULL: test them before a call. */
+ * Functions in SERVER_FUNCTIONS exist in every supported server. Functions in SERVER_OPTIONAL
+ * may be NULL: test them before a call. */
 #ifndef UNSEEN_MODULE_SERVER_H
 #define UNSEEN_MODULE_SERVER_H
 
@@ -104,8 +104,8 @@ struct server_type_methods {
     void *(*copy2)(struct server_key_option_ctx *ctx, const void *value);
 };
 
-/* What COMMAND DOCS and COMMAND INFO say of a command. A server steps through arrays by the sizes in
- * the version, so an older server reads these structs, too. */
+/* What COMMAND DOCS and COMMAND INFO say of a command. A server steps through arrays by the
+ * sizes in the version, so an older server reads these structs, too. */
 struct server_info_version {
     int version;
     size_t history_size;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- *     version, kind | FIXED, seed, fpr | capacity, limit, expansion, bucket, iterations as varints |
- *     tightening | length of the profile, profile | CRC-32C
+ *     version, kind | FIXED, seed, fpr
+ *     capacity, limit, expansion, bucket, iterations as varints
+ *     tightening
+ *     length of the profile, profile
+ *     CRC-32C
  *
  * A key that holds a few items is saved with its settings, so they are short: 43 bytes without a
  * profile. */

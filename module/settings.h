@@ -42,7 +42,8 @@ struct settings {
  * bytes. Returns the length. */
 size_t settings_encode(const struct settings *settings, uint8_t *buf);
 
-/* Reads encoded settings. Returns false if they are damaged, of another version, or out of range. */
+/* Reads encoded settings. Returns false if they are damaged, of another version, or out of
+ * range. */
 bool settings_decode(struct settings *settings, const uint8_t *data, size_t len);
 
 #endif

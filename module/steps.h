@@ -31,9 +31,9 @@ struct steps {
 
 void steps_init(struct steps *steps, const struct steps_work *work);
 
-/* Takes the steps while the client waits, and replies OK or the error. All steps are taken at once if
- * is_short, and in transactions and scripts, which cannot wait. steps belongs to the callee.
- * Returns what a command returns. */
+/* Takes the steps while the client waits, and replies OK or the error. All steps are taken at
+ * once if is_short, and in transactions and scripts, which cannot wait. steps belongs to the
+ * callee. Returns what a command returns. */
 int steps_run(struct server_ctx *ctx, struct steps *steps, bool is_short);
 
 #endif

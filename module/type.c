@@ -38,7 +38,8 @@ static void rdb_save(struct server_io *io, void *value)
     server.SaveStringBuffer(io, "", 0);
 }
 
-/* Takes one string of the stream. Returns false at the end of the value, or if it cannot be read. */
+/* Takes one string of the stream. Returns false at the end of the value, or if it cannot be
+ * read. */
 static bool load_frame(struct server_io *io, struct loader *loader, enum unseen_status *status)
 {
     size_t len;

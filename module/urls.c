@@ -10,8 +10,8 @@
 
 static const char default_profile[] = "crawl";
 
-/* The settings have the id of the profile, with its version: "crawl/2". Returns false if there is no
- * such profile. */
+/* The settings have the id of the profile, with its version: "crawl/2". Returns false if there
+ * is no such profile. */
 static bool set_profile(struct settings *settings, const char *name)
 {
     const struct unseen_url_options options = {.size = sizeof(options), .profile = name};

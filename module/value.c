@@ -281,8 +281,8 @@ static enum unseen_status make_set_of(struct value *value, const void *small,
                                : UNSEEN_ERR_NOMEM; /* the plan has checked everything else */
 }
 
-/* Puts a set in the place of the small set, and adds keys to it. If none can be added, the value stays
- * as it was: a replica hears nothing of this. */
+/* Puts a set in the place of the small set, and adds keys to it. If none can be added, the value
+ * stays as it was: a replica hears nothing of this. */
 static enum unseen_status grow_and_add(struct value **value, const struct unseen_key *keys,
                                        size_t n, uint8_t *verdicts, size_t *ndone_out,
                                        struct budget *budget)

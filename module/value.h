@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The value of a key: a small set (unseen_small.h) or a set, and what its commands count. Nothing here
- * knows the server but for its memory.
+ * The value of a key: a small set (unseen_small.h) or a set, and what its commands count.
+ * Nothing here knows the server but for its memory.
  *
- * A value with few keys is one block of memory, the bytes of the small set themselves; its mark names
- * its plan. From the first lease on it is a struct with the small set, and when the small set is full,
- * or cannot do what is asked, a struct with a set. Which of them it is shows nowhere in the answers.
- * A change may move a value, so it takes the address of the pointer. */
+ * A value with few keys is one block of memory, the bytes of the small set themselves; its mark
+ * names its plan. From the first lease on it is a struct with the small set, and when the small
+ * set is full, or cannot do what is asked, a struct with a set. Which of them it is shows
+ * nowhere in the answers. A change may move a value, so it takes the address of the pointer. */
 #ifndef UNSEEN_MODULE_VALUE_H
 #define UNSEEN_MODULE_VALUE_H
 
@@ -114,18 +114,20 @@ enum unseen_status value_begin(struct value **value_out, struct plan *plan);
 /* Errors: CORRUPT, NOMEM. */
 enum unseen_status value_load_small(struct value *value, const void *data, size_t len);
 
-/* Takes a set that was imported with the allocator of the value. False: it has not the filter and the
- * secret of the plan, and is freed. */
+/* Takes a set that was imported with the allocator of the value. False: it has not the filter
+ * and the secret of the plan, and is freed. */
 bool value_load_set(struct value *value, struct unseen_set *set);
 
-/* The allocator of a value that value_begin made. block_limit is the largest block that it gives. */
+/* The allocator of a value that value_begin made. block_limit is the largest block that it
+ * gives. */
 struct unseen_allocator value_allocator(struct value *value, uint64_t block_limit);
 
-/* Ends a load. The value may become one block. Returns false if a small set contradicts the counts. */
+/* Ends a load. The value may become one block. Returns false if a small set contradicts the
+ * counts. */
 bool value_finish(struct value **value, uint64_t nadded, uint64_t nremoved);
 
-/* The address of the one block that the value is, or of the block of its small set, for a server that
- * moves blocks; NULL: there is nothing to move. */
+/* The address of the one block that the value is, or of the block of its small set, for a server
+ * that moves blocks; NULL: there is nothing to move. */
 void **value_block(struct value **value);
 
 #endif

@@ -15,7 +15,8 @@
 #include "print/report.h"
 #include "stop.h"
 
-bool feed_goes_on(const struct feed *f)
+/* False if the run is to stop: an output failed, or a signal asks for it. */
+static bool feed_goes_on(const struct feed *f)
 {
     return !f->out->failed && !(f->more && f->more->failed) && !stop_is_wanted();
 }

@@ -51,9 +51,6 @@ void feed_run(struct feed *f);
 
 /* For feed.c, pair.c and rounds.c: */
 
-/* False if the run is to stop: an output failed, or a signal asks for it. */
-bool feed_goes_on(const struct feed *f);
-
 /* Writes the outputs; see struct input_wait. */
 int feed_before_wait(void *context);
 

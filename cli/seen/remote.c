@@ -168,7 +168,8 @@ static bool send_token(struct remote *r, const char *token)
            (line.len == 2 || report_answer(r, line));
 }
 
-/* A question that the socket cannot take at once costs a switch of processes for each part of it. */
+/* A question that the socket cannot take at once costs a switch of processes for each part of
+ * it. */
 static void remote_widen(int fd)
 {
     const int size = SEND_BYTES;

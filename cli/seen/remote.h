@@ -46,9 +46,9 @@ struct remote {
  * Returns false if that failed, which has been reported; remote_close follows in either case. */
 bool remote_open(struct remote *r, const char *address, const char *token, double wait);
 
-/* Puts n items into the next question, which takes REMOTE_PIECES calls. The bytes of the items, and
- * the byte behind each, must stay until it is asked. Returns false, which has been reported, without
- * memory or if an item contains a newline. */
+/* Puts n items into the next question, which takes REMOTE_PIECES calls. The bytes of the items,
+ * and the byte behind each, must stay until it is asked. Returns false, which has been reported,
+ * without memory or if an item contains a newline. */
 bool remote_put(struct remote *r, const struct unseen_bytes *items, size_t n);
 
 /* Asks the question for all items that were put. Writes a verdict for each: SEEN, NEW or
@@ -60,8 +60,8 @@ bool remote_ask(struct remote *r, enum server_question question, uint8_t *verdic
  * Returns false if that failed, which has been reported. */
 bool remote_info(struct remote *r, struct unseen_bytes *json_out);
 
-/* Fills in the keys, the filter, the memory and the rates of the server's store, as far as the server
- * says them; the filter's name lasts as long as r. */
+/* Fills in the keys, the filter, the memory and the rates of the server's store, as far as the
+ * server says them; the filter's name lasts as long as r. */
 void remote_stats(struct remote *r, struct unseen_set_stats *stats_out);
 
 void remote_close(struct remote *r);

@@ -27,7 +27,8 @@ enum {
 /* Shares of the input at which a run looks; at every other look it makes room. */
 static const double looks_at[LOOKS] = {1.0 / 128, 1.0 / 64, 1.0 / 16, 1.0 / 8};
 
-double room_guess(const struct room_look *before, const struct room_look *now)
+/* The number of keys that a run is likely to have at its end, judged by two looks. */
+static double room_guess(const struct room_look *before, const struct room_look *now)
 {
     const double power = before->nnew > 0 && before->nlines < now->nlines
                              ? log((double)now->nnew / (double)before->nnew) /

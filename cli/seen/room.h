@@ -33,7 +33,4 @@ static inline bool room_is_due(const struct room *room, uint64_t nlines)
 /* Makes room if it is time for it; share is -1 if it is not known. */
 void room_look(struct room *room, struct room_look now);
 
-/* The number of keys that a run is likely to have at its end, judged by two looks. */
-double room_guess(const struct room_look *before, const struct room_look *now);
-
 #endif

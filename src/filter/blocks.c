@@ -354,7 +354,8 @@ static enum unseen_status blocks_load_piece(struct unseen__filter *filter, const
     const enum unseen_status status =
         unseen__line_array_load_piece(&b->array, piece, len, &b->allocator);
     if (status == UNSEEN_OK) {
-        /* Counted piece by piece: at the end, a server would stand still while all is read again. */
+        /* Counted piece by piece: at the end, a server would stand still while all is read
+         * again. */
         const size_t n = unseen__line_array_overlap(&b->array, piece, len, &bytes, &offset);
         b->nset += b->kind->count(bytes, n);
     }

@@ -41,16 +41,17 @@ UNSEEN_INLINE KERNEL_TARGET uint8_t *KERNEL(line)(const struct compact_probe *pr
     return probe->a + ((probe->b - probe->a) & -(ptrdiff_t)b);
 }
 
-/* A tag that the key matches in its two lines: slot of line a, or 16 + slot of line b, or
- * KERNEL_NONE. In a wide line the remainder must agree as well. There is hardly ever more than one
- * match, so one loop over both lines is a branch that the processor predicts. */
-#define KERNEL_NONE 32u
-
+/* The slots whose tags match, in lines a and b. */
 UNSEEN_INLINE KERNEL_TARGET uint32_t KERNEL(candidates)(bool wide,
                                                         const struct compact_probe *probe)
 {
     return KERNEL(matches)(probe->a, probe->b, probe->v) & KERNEL(both_slots)(wide);
 }
+
+/* A tag that the key matches in its two lines: slot of line a, or 16 + slot of line b, or
+ * KERNEL_NONE. In a wide line the remainder must agree as well. There is hardly ever more than one
+ * match, so one loop over both lines is a branch that the processor predicts. */
+#define KERNEL_NONE 32u
 
 UNSEEN_INLINE KERNEL_TARGET unsigned KERNEL(match)(bool wide, const struct compact_probe *probe)
 {

@@ -440,8 +440,8 @@ static enum unseen_status load_batch(struct exact *e, const struct unseen_key *k
     return status;
 }
 
-/* The keys of a piece come line by line. They are taken in rounds of LOAD_ROUND keys from all over the
- * piece: a line whose last key is still on its way to the cache would be waited for. */
+/* The keys of a piece come line by line. They are taken in rounds of LOAD_ROUND keys from all
+ * over the piece: a line whose last key is still on its way to the cache would be waited for. */
 static enum unseen_status exact_load_piece(struct unseen__filter *filter, const uint8_t *piece,
                                            size_t len)
 {

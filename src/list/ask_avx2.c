@@ -267,8 +267,8 @@ AVX2 static inline void compare_rest(const struct unseen__list_view *view, const
     }
 }
 
-/* Compares the rest for the likely keys from *compared on that are long enough behind key i. Four at
- * a time, or fewer if their slots are about to be taken. */
+/* Compares the rest for the likely keys from *compared on that are long enough behind key i.
+ * Four at a time, or fewer if their slots are about to be taken. */
 AVX2 static inline void compare_rests(const struct unseen__list_view *view, struct batch *b,
                                       size_t i, size_t *compared, uint8_t *answers)
 {

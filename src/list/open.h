@@ -25,9 +25,9 @@ struct unseen__list_file {
     struct unseen__list_changes changes;
 };
 
-/* Reads and checks the header of the open file and the sections that say where pages are. Checks that
- * the list proper is not cut short. This is all that opening a list checks, except the changes.
- * Errors: FOREIGN, VERSION, CORRUPT, IO, NOMEM. */
+/* Reads and checks the header of the open file and the sections that say where pages are. Checks
+ * that the list proper is not cut short. This is all that opening a list checks, except the
+ * changes. Errors: FOREIGN, VERSION, CORRUPT, IO, NOMEM. */
 enum unseen_status unseen__list_file_inspect(int fd, const char *path,
                                              const struct unseen_allocator *allocator,
                                              struct unseen__list_header *header_out,
