@@ -3,7 +3,7 @@
 #     run ARG...                       runs the tool; standard input is the file `in` if there is one
 #     expect STATUS STDOUT STDERR      what it must have done; both texts in printf's notation
 #     same FILE FILE                   two files must be equal
-#     holds COMMAND..., lacks PATTERN FILE, eventually COMMAND...
+#     holds COMMAND..., lacks PATTERN FILE, eventually COMMAND..., sanitized
 #     finish                           the last line of a test
 #
 # Tests with some 10,000 lines and more give a seed: with a random one, a wrong answer of the set
@@ -102,6 +102,18 @@ eventually() {
         sleep 0.01
     done
     complain "never true: $*"
+    return 1
+}
+
+# True for a tool with a sanitizer, which has its own allocator, takes terabytes of addresses, and
+# starts in an emulator after a minute and more.
+sanitized() {
+    case $(
+        ldd "$UNSEEN" 2> /dev/null
+        nm -D "$UNSEEN" 2> /dev/null
+    ) in
+    *libasan* | *libtsan* | *__asan_* | *__tsan_*) return 0 ;;
+    esac
     return 1
 }
 
