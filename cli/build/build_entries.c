@@ -94,8 +94,9 @@ static int before_input(void *context)
     return is_over(context) ? INPUT_STOP : INPUT_NOTHING;
 }
 
-/* Waits until n slots are empty again. */
-static void wait_added(void *context, uint64_t n)
+/* Waits until n slots are empty again. True: whether to stop is asked before each wait for
+ * input. */
+static bool wait_added(void *context, uint64_t n)
 {
     struct pipeline *l = context;
     pthread_mutex_lock(&l->order);
@@ -103,6 +104,7 @@ static void wait_added(void *context, uint64_t n)
         pthread_cond_wait(&l->moved, &l->order);
     }
     pthread_mutex_unlock(&l->order);
+    return true;
 }
 
 /* Notes the place in the inputs behind a batch. */
@@ -127,7 +129,7 @@ static struct slot *pipeline_read_lines(struct pipeline *l)
     pthread_mutex_lock(&l->reading);
     if (!l->ended) {
         s = &l->slots[l->nread % SLOTS];
-        wait_added(l, l->nread < SLOTS ? 0 : l->nread - SLOTS + 1);
+        (void)wait_added(l, l->nread < SLOTS ? 0 : l->nread - SLOTS + 1);
         l->ended = is_over(l) || !reader_next(&l->reader, &s->batch);
         if (!l->ended) {
             note_place(l, s);

@@ -85,12 +85,13 @@ static void settle(struct one_thread *a)
     a->nsettled = a->ntaken;
 }
 
-static void settle_used(void *context, uint64_t n)
+static bool settle_used(void *context, uint64_t n)
 {
     struct one_thread *a = context;
     if (n > a->nsettled) {
         settle(a);
     }
+    return !a->stops;
 }
 
 static int settle_before_wait(void *context)

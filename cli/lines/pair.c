@@ -160,8 +160,9 @@ static void answer(struct worker *w)
     wake_other(w);
 }
 
-/* Answers, or waits until the other thread has answered, the first n batches. */
-static void answer_first(struct worker *w, uint64_t n)
+/* Answers, or waits until the other thread has answered, the first n batches. False if the run is
+ * to stop. */
+static bool answer_first(struct worker *w, uint64_t n)
 {
     struct pair *p = w->pair;
     pthread_mutex_lock(&p->lock);
@@ -174,7 +175,9 @@ static void answer_first(struct worker *w, uint64_t n)
         }
     }
     w->wanted = 0;
+    const bool goes_on = !p->stops;
     pthread_mutex_unlock(&p->lock);
+    return goes_on;
 }
 
 static void make_keys(struct worker *w, struct portion *portion)
@@ -247,14 +250,13 @@ static void *work(void *context)
 static int pair_before_wait(void *context)
 {
     struct pair *p = context;
-    answer_first(p->reading, p->reader->nbatches);
-    return p->stops ? INPUT_STOP : feed_before_wait(p->feed);
+    return answer_first(p->reading, p->reader->nbatches) ? feed_before_wait(p->feed) : INPUT_STOP;
 }
 
-static void pair_used(void *context, uint64_t n)
+static bool pair_used(void *context, uint64_t n)
 {
     struct pair *p = context;
-    answer_first(p->reading, n);
+    return answer_first(p->reading, n);
 }
 
 /* ---- The threads ----------------------------------------------------------------------------- */

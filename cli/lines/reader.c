@@ -31,15 +31,21 @@ static void close_input(struct reader *r)
 }
 
 /* Ends the reading; no other file is tried. */
-static bool reader_give_up(struct reader *r)
+static bool reader_stop(struct reader *r)
 {
     if (r->input) {
         close_input(r);
     }
-    r->failed = true;
+    r->stopped = true;
     r->nnames = 0;
     r->filled = r->at;
     return false;
+}
+
+static bool reader_give_up(struct reader *r)
+{
+    r->failed = true;
+    return reader_stop(r);
 }
 
 static bool block_resize(struct reader *r, struct block *block, size_t cap)
@@ -64,8 +70,8 @@ static bool next_block(struct reader *r)
     from->last = r->nbatches;
     r->current = (r->current + 1) % r->nblocks;
     struct block *to = here(r);
-    if (r->wait.used) {
-        r->wait.used(r->wait.context, to->last);
+    if (r->wait.used && !r->wait.used(r->wait.context, to->last)) {
+        return reader_stop(r);
     }
     const size_t need = rest > BLOCK_BYTES ? rest : BLOCK_BYTES;
     if (to->cap < need && !block_resize(r, to, need)) {
@@ -246,7 +252,9 @@ bool reader_note(struct reader *r, const struct batch *b, enum unseen_status sta
 
 void reader_note_end(struct reader *r)
 {
-    check_file(r);
+    if (!r->stopped) {
+        check_file(r);
+    }
 }
 
 /* Moves complete lines of the current block to *b; false if there are none. */
@@ -354,7 +362,7 @@ bool reader_next(struct reader *r, struct batch *b)
         }
         start_skipping(r, b);
         while (!r->input) {
-            if (!r->splits_only) {
+            if (!r->splits_only && !r->stopped) {
                 check_file(r);
                 r->failed = r->failed || r->note_failed;
             }

@@ -43,6 +43,7 @@ struct reader {
     bool note_failed; /* with splits_only: reader_note has failed, or a file had no keys */
 
     /* state */
+    bool stopped; /* before the end of the input */
     struct input *input;
     const char *name; /* of the file that the lines are from */
     size_t nopened;   /* files so far */

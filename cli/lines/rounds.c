@@ -123,13 +123,14 @@ static int settle_before_wait(void *context)
 }
 
 /* Called once for each block that is begun. */
-static void settle_used(void *context, uint64_t n)
+static bool settle_used(void *context, uint64_t n)
 {
     struct rounds *r = context;
     for (int i = 0; i < 2 && r->ntaken < n; i++) {
         advance(r);
     }
     r->nblocks++;
+    return !r->stops;
 }
 
 /* Fills rounds until the input ends or the run is to stop. True if the input has ended. */

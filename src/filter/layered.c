@@ -269,6 +269,16 @@ static uint64_t with_spare_room(uint64_t capacity)
     return capacity + capacity / SPARE_PART;
 }
 
+/* pow() is not the same to the last bit in every library, and replicas must be. */
+static double power(double base, unsigned exponent)
+{
+    double result = 1;
+    while (exponent-- > 0) {
+        result *= base;
+    }
+    return result;
+}
+
 /* Makes the next link, unless it is made. */
 static enum unseen_status make_link(struct layered *l)
 {
@@ -277,7 +287,7 @@ static enum unseen_status make_link(struct layered *l)
     if (i == LINKS_MAX || l->filters[PART_LINK + i]) {
         return i == LINKS_MAX ? UNSEEN_ERR_NOMEM : UNSEEN_OK;
     }
-    params.fpr = l->fpr * SMALL_CHAIN_SHARE * (1 - tightening) * pow(tightening, i);
+    params.fpr = l->fpr * SMALL_CHAIN_SHARE * (1 - tightening) * power(tightening, i);
     params.capacity = with_spare_room(link_capacity(l, i));
     params.clears_later = true;
     return keys_of_links(l, i + 1) < KEYS_MAX

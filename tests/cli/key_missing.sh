@@ -24,6 +24,21 @@ unseen: warning: 2 lines without the key were left out\n"
     run -j "$j" -p none -k .u --missing=fail all some all
     expect 2 '{"u":"a"}\n{"u":"c"}\n' "unseen: error: some:2: no key .u in '{\"v\":\"b\"}'
 unseen: hint: --missing=skip leaves such lines out, --missing=whole compares the whole line\n"
+    # A file that is not read to its end gets no verdict: all its lines may have the key.
+    head -n 1 none > short
+    run -j "$j" -p none -k .u --missing=fail short all
+    expect 2 '' "unseen: error: short:1: no key .u in '{\"v\":\"b\"}'
+unseen: hint: --missing=skip leaves such lines out, --missing=whole compares the whole line\n"
+    rm -f pipe s.unseen
+    mkfifo pipe
+    "$UNSEEN" -j "$j" -p none -k .u --missing=skip -s s.unseen - < pipe > out 2> err &
+    exec 3> pipe
+    printf '{"v":"b"}\n' >&3
+    eventually grep -q 'no key .u' err
+    kill -TERM $!
+    wait $!
+    exec 3>&-
+    lacks 'no line has the key' err
 
     # With a store the run ends: nothing but keys is remembered, and what came before is.
     rm -f s.unseen
