@@ -758,10 +758,11 @@ static enum unseen_status finish_part(struct layered *l, unsigned part)
     if (status != UNSEEN_OK) {
         return status;
     }
-    return inner->ops->nkeys(inner) == load_le64(l->loaded[part] + 16) &&
-                   (part < PART_LINK || is_link(l, part))
-               ? UNSEEN_OK
-               : UNSEEN_ERR_CORRUPT;
+    if (part >= PART_LINK && !is_link(l, part)) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    return inner->ops->nkeys(inner) == load_le64(l->loaded[part] + 16) ? UNSEEN_OK
+                                                                       : UNSEEN_ERR_CORRUPT;
 }
 
 static enum unseen_status layered_load_finish(struct unseen__filter *filter)
