@@ -40,7 +40,7 @@ struct input_wait {
     /* Called before each wait for input, and about once a second during the wait. If it returns a
      * descriptor, it is called again as soon as the descriptor can be written to. May be NULL. */
     int (*before)(void *context);
-    /* Returns when the first n batches of a reader are no longer in use; false if reading is to
+    /* Returns when the first n batches of a reader are no longer in use. False: reading is to
      * stop. NULL: no batch is in use while the next one is made. */
     bool (*used)(void *context, uint64_t n);
     void *context;
