@@ -139,6 +139,7 @@ static enum unseen_status read_header(struct unseen__log *log, struct unseen_err
     if (code != 0) {
         return unseen__error_io(error, "read", log->path, code);
     }
+    log->is_empty = len == 0;
     uint8_t *const second = bytes + UNSEEN__HEADER_LEN;
     struct unseen__log_header spare;
     enum unseen_status a = unseen__header_decode(bytes, &log->header);
@@ -331,24 +332,28 @@ enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
 
 /* An empty file is not a log that somebody is making: a new log takes its name only when it is
  * complete. A process that waited for the lock of the empty file finds the new log then. */
-enum unseen_status unseen__log_remove_empty(const char *path, bool *removed_out,
+enum unseen_status unseen__log_remove_empty(const char *path, const char *image,
                                             struct unseen_error *error)
 {
     struct stat st;
     int fd = -1;
-    *removed_out = false;
-    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size != 0) {
-        return UNSEEN_OK;
+    if (lstat(path, &st) != 0) {
+        return UNSEEN_ERR_MISSING;
     }
-    const enum unseen_status status = unseen__lock_open(path, &fd, error);
+    if (!S_ISREG(st.st_mode)) {
+        return UNSEEN_ERR_FOREIGN;
+    }
+    enum unseen_status status = unseen__lock_open(path, &fd, error);
     if (status != UNSEEN_OK) {
-        return status == UNSEEN_ERR_MISSING ? UNSEEN_OK : status;
+        return status;
     }
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0) {
-        *removed_out = unlink(path) == 0;
+    status = UNSEEN_ERR_MISSING;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0 &&
+        (access(image, F_OK) == 0 || unlink(path) != 0)) {
+        status = UNSEEN_ERR_FOREIGN;
     }
     unseen__lock_close(&fd, (long)getpid());
-    return UNSEEN_OK;
+    return status;
 }
 
 /* ---- drafts ---- */

@@ -18,6 +18,7 @@ struct unseen__log {
     long opener;         /* the process that has the lock */
     bool header_damaged; /* one of the two copies is, or was before it was mended */
     bool cut_short;      /* the file ends within the two copies of the header: damage */
+    bool is_empty;       /* the file has no byte: FOREIGN */
     struct unseen__log_header header;
 
     /* The last intact record, as far as it is known. */
@@ -39,8 +40,10 @@ enum unseen_status unseen__log_open(struct unseen__log *log, const char *path, b
                                     struct unseen_error *error);
 
 /* Removes the file at path if it is a regular file without a byte, as mktemp(1) makes, so that a
- * log can be made there. Errors: BUSY, IO. */
-enum unseen_status unseen__log_remove_empty(const char *path, bool *removed_out,
+ * log can be made there. A log that has an image was not made by mktemp(1): somebody has emptied
+ * it. MISSING: no empty file is there now, but another process may have made a log. FOREIGN,
+ * without a sentence: the file stays, as it has an image or is a link. Other errors: BUSY, IO. */
+enum unseen_status unseen__log_remove_empty(const char *path, const char *image,
                                             struct unseen_error *error);
 
 /* Makes the log at path and opens it to write. The file gets the rights `mode`, whatever the umask

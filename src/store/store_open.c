@@ -122,31 +122,17 @@ static enum unseen_status create_log(struct unseen_store *store, const char *pat
     return status;
 }
 
-/* A file that is no log is in the way: FOREIGN, with the sentence in *error. An empty file is
- * removed: MISSING. But a log that has an image was not made by mktemp(1): somebody has emptied a
- * store. */
+/* An empty file is in the way. MISSING: try again; FOREIGN: it stays, and *error as it is. */
 static enum unseen_status make_room(struct unseen_store *store, const char *path,
                                     struct unseen_error *error)
 {
-    struct unseen_error trouble = {.status = UNSEEN_OK};
-    bool removed = false;
     char *image = unseen__path_with(&store->allocator, path, UNSEEN__IMAGE_SUFFIX);
     if (!image) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
     }
-    const bool has_image = access(image, F_OK) == 0;
+    const enum unseen_status status = unseen__log_remove_empty(path, image, error);
     unseen__path_free(&store->allocator, image);
-    if (has_image) {
-        return UNSEEN_ERR_FOREIGN;
-    }
-    const enum unseen_status status = unseen__log_remove_empty(path, &removed, &trouble);
-    if (status != UNSEEN_OK) {
-        if (error) {
-            *error = trouble;
-        }
-        return status;
-    }
-    return removed ? UNSEEN_ERR_MISSING : UNSEEN_ERR_FOREIGN;
+    return status;
 }
 
 static enum unseen_status open_log(struct unseen_store *store, const char *path,
@@ -165,7 +151,7 @@ static enum unseen_status open_log(struct unseen_store *store, const char *path,
         }
         const bool creates =
             options->mode == UNSEEN_STORE_CREATE || options->mode == UNSEEN_STORE_DRAFT;
-        if (status == UNSEEN_ERR_FOREIGN && creates) {
+        if (status == UNSEEN_ERR_FOREIGN && store->log.is_empty && creates) {
             status = make_room(store, path, error);
         }
         if (status != UNSEEN_ERR_MISSING || !creates) {

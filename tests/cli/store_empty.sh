@@ -49,4 +49,25 @@ done
 wait $writers
 holds [ "$(cat out.1 out.2 out.3 out.4 | wc -l)" = 2000 ]
 holds [ "$(cat out.1 out.2 out.3 out.4 | "$UNSEEN" check -c many.unseen)" = 2000 ]
+
+# One that has seen the empty file finds there what another one has made meanwhile. It stands still
+# after it has given up the lock, until the other one has closed the store.
+if command -v strace > /dev/null && strace -o trace true 2> /dev/null; then
+    : > late.unseen
+    : > trace
+    printf 'http://first/\nhttp://late/\n' > one
+    ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -P late.unseen -e trace=flock,close \
+        -e inject=close:delay_exit=5000000:when=1 \
+        "$UNSEEN" -s late.unseen one > late.out 2> late.err &
+    slow=$!
+    eventually grep -q LOCK_UN trace
+    printf 'http://first/\n' > in
+    run -s late.unseen
+    expect 0 'http://first/\n' ''
+    holds wait $slow
+    printf 'http://late/\n' > want
+    same late.out want
+else
+    printf 'skipped: who comes late, strace cannot run here\n'
+fi
 finish
