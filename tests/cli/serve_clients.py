@@ -335,8 +335,9 @@ URLS = ["http://kill/%d" % i for i in range(100000)]
 def client_process(log, seed, durable):
     rng = random.Random(seed)
     client = None
+    test = os.getppid()
     with open(log, "ab", buffering=0) as out:
-        while True:
+        while os.getppid() == test:
             at = rng.randrange(len(URLS))
             part = URLS[at:at + rng.choice((1, 10, 100))]
             out.write(("?" + " ".join(part) + "\n").encode())
@@ -558,8 +559,9 @@ def lease_worker(log, seed):
     """Takes a URL, works, notes that it is done, and says so; or takes what others left."""
     rng = random.Random(seed)
     client = None
+    test = os.getppid()
     with open(log, "ab", buffering=0) as out:
-        while True:
+        while os.getppid() == test:
             try:
                 client = client or Client()
                 i = rng.randrange(len(LEASED))
