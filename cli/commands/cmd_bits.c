@@ -21,6 +21,8 @@ enum {
     LISTED = 1024
 };
 
+_Static_assert(LISTED <= OUTPUT_BYTES / INTEGER_TEXT_MAX, "output_reserve has room for them all");
+
 struct bits {
     const struct options *o;
     const char *path;

@@ -27,6 +27,8 @@ enum {
     LISTED = 1024
 };
 
+_Static_assert(LISTED <= OUTPUT_BYTES / INTEGER_TEXT_MAX, "output_reserve has room for them all");
+
 struct sort {
     const struct options *o;
     struct unseen_bitmap *bitmap;
