@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "print/message.h"
+#include "stop.h"
 
 enum {
     REPORTS_MAX = 10
@@ -95,15 +96,29 @@ static void report_long(struct reader *r, uint64_t len)
     }
 }
 
+/* Makes room for more of a line that fills its block. Asks first whether the run is to stop: the
+ * line may be endless. */
+static bool block_grow(struct reader *r)
+{
+    if (r->wait.used && !r->wait.used(r->wait.context, 0)) {
+        return reader_stop(r);
+    }
+    return block_resize(r, here(r), here(r)->cap * 2);
+}
+
 /* Reads once. At the end of a file the last line gets a delimiter if it lacks one. After an error
- * an unfinished line is left out. */
+ * an unfinished line is left out. A signal is looked for before each read, because a long line may
+ * take many reads, and a read of a file never waits. */
 static bool reader_read_more(struct reader *r)
 {
+    if (stop_is_wanted()) {
+        return reader_give_up(r);
+    }
     if ((r->at > 0 || !here(r)->data) && !next_block(r)) {
         return false;
     }
     struct block *block = here(r);
-    if (block->cap - r->filled < 16 && !block_resize(r, block, block->cap * 2)) {
+    if (block->cap - r->filled < 16 && !block_grow(r)) {
         return false;
     }
     ssize_t n = input_read(r->input, block->data + r->filled, block->cap - r->filled);

@@ -116,6 +116,37 @@ for signal in INT TERM HUP; do
     done
 done
 
+# A signal ends the run within a line, too, however long the line is: the line is not kept, and reading a file
+# never waits. A run that read on would report the line left out, or print the line that is taken.
+has_open() { readlink "/proc/$1/fd/"* | grep -qx "$PWD/$2"; }
+truncate -s 64G left_out
+truncate -s 2G taken
+echo first > want_first
+for j in 1 2 3; do
+    for file in left_out taken; do
+        rm -f w.unseen*
+        mkfifo q
+        limit=1M
+        [ "$file" = left_out ] || limit=0
+        "$UNSEEN" -j "$j" --max-line "$limit" -s w.unseen - "$file" < q > out 2> err &
+        pid=$!
+        exec 3> q
+        echo first >&3
+        eventually has_lines out 1
+        exec 3>&-
+        eventually has_open "$pid" "$file"
+        kill -TERM "$pid"
+        wait "$pid" 2> /dev/null
+        status=$?
+        [ "$status" = 143 ] || complain "SIGTERM in a long line, -j $j: status $status"
+        same out want_first
+        holds [ ! -s err ]
+        has_committed w.unseen '1 0' || complain "-j $j $file: $(committed_in w.unseen), not 1"
+        rm q
+    done
+done
+rm left_out taken
+
 # A reader that goes away: what it was not given is not remembered.
 set +o pipefail
 urls 300000 300000 6 > huge
