@@ -2,9 +2,8 @@
  *
  * Building a list with interruptions: the file is the same, byte for byte, as without any; what was
  * added after the last checkpoint is as if it had never been; and what is damaged, missing or made
- * with other options is refused, or makes no difference, but never makes another list.
- *
- * Label: threads */
+ * with other options is refused, or makes no difference, but never makes another list. The threads
+ * of an interrupted build are those of cli/build_resume. */
 #include "folder_check.h"
 
 #include <fcntl.h>
