@@ -120,7 +120,7 @@ done
 # never waits. A run that read on would report the line left out, or print the line that is taken.
 has_open() { readlink "/proc/$1/fd/"* | grep -qx "$PWD/$2"; }
 truncate -s 64G left_out
-truncate -s 2G taken
+truncate -s 6G taken
 echo first > want_first
 for j in 1 2 3; do
     for file in left_out taken; do
