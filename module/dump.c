@@ -141,10 +141,14 @@ static enum unseen_status take_settings(struct loader *loader, const uint8_t *da
 {
     struct settings settings;
     struct plan *plan;
-    if (loader->value || !settings_decode(&settings, data, len)) {
+    if (loader->value) {
         return UNSEEN_ERR_CORRUPT;
     }
-    enum unseen_status status = plan_acquire(&plan, &settings);
+    enum unseen_status status = settings_decode(&settings, data, len);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = plan_acquire(&plan, &settings);
     if (status != UNSEEN_OK) {
         return status == UNSEEN_ERR_NOMEM ? status : UNSEEN_ERR_CORRUPT;
     }
@@ -264,8 +268,9 @@ enum unseen_status loader_take(struct loader *loader, const void *frame, size_t 
         return UNSEEN_ERR_CORRUPT;
     }
     if (p[0] == TAG_SETTINGS) {
-        status = take_settings(loader, p + 1, len - 1);
-    } else if (p[0] == TAG_SMALL) {
+        return take_settings(loader, p + 1, len - 1);
+    }
+    if (p[0] == TAG_SMALL) {
         status = take_small(loader, p, len);
     } else if (p[0] == TAG_CHUNK) {
         status = take_chunk(loader, p, len);

@@ -42,6 +42,7 @@ void loader_init(struct loader *loader);
  *
  * Errors:
  *   - CORRUPT
+ *   - VERSION: settings of another version of the module
  *   - NOMEM */
 enum unseen_status loader_take(struct loader *loader, const void *frame, size_t len);
 

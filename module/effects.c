@@ -138,12 +138,12 @@ int effect_create_command(struct server_ctx *ctx, struct server_string **argv, i
         return server.WrongArity(ctx);
     }
     const char *data = server.StringPtrLen(argv[2], &len);
-    if (!settings_decode(&settings, (const uint8_t *)data, len)) {
-        return reply_error(ctx, ERROR_EFFECT);
+    enum unseen_status status = settings_decode(&settings, (const uint8_t *)data, len);
+    if (status != UNSEEN_OK) {
+        return reply_error(ctx, status == UNSEEN_ERR_VERSION ? ERROR_DATA_VERSION : ERROR_EFFECT);
     }
     const enum found found =
         key_open(ctx, argv[1], SERVER_READ | SERVER_WRITE, settings.kind, &key, &value);
-    enum unseen_status status = UNSEEN_OK;
     if (found == MISSING) {
         status = key_create(ctx, key, argv[1], &settings, &value);
     }

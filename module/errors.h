@@ -51,6 +51,7 @@ struct server_ctx;
     ERRORS_SAME(X, POSITION, "Second argument must be numeric")                                    \
     ERRORS_SAME(X, LOAD_POSITION, "ERR Second argument must be numeric")                           \
     ERRORS_SAME(X, DATA, "ERR received bad data")                                                  \
+    ERRORS_SAME(X, DATA_VERSION, "ERR the data was written by another version of this module")     \
     ERRORS_SAME(X, CF_NOT_FOUND, "Not found")                                                      \
     ERRORS_SAME(X, CF_NO_FILTER, "Cuckoo filter was not found")                                    \
     ERRORS_SAME(X, CF_CAPACITY, "Bad capacity")                                                    \

@@ -253,7 +253,10 @@ static enum error take(struct load *load, const void *frame, size_t len)
     if (is_good && load->loader.is_complete) {
         load->value = loader_value(&load->loader);
     }
-    return is_good ? ERROR_NONE : ERROR_DATA;
+    if (is_good) {
+        return ERROR_NONE;
+    }
+    return status == UNSEEN_ERR_VERSION ? ERROR_DATA_VERSION : ERROR_DATA;
 }
 
 /* ---- steps ---- */

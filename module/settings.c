@@ -6,6 +6,9 @@
  *     length of the profile, profile
  *     CRC-32C
  *
+ * The version says also how a value follows from its settings. It goes up when a later version
+ * would make other sets of them: the same frames would then be read as something else.
+ *
  * A key that holds a few items is saved with its settings, so they are short: 43 bytes without a
  * profile. */
 #include "settings.h"
@@ -16,7 +19,7 @@
 #include "checksum.h"
 
 enum {
-    VERSION = 2,
+    VERSION = 3,
     FIXED = 0x10,
     NNUMBERS = 5,
     HEAD = 2 + SEED_LEN + 8
@@ -75,21 +78,27 @@ static bool take_profile(struct settings *s, const uint8_t *data, size_t len)
     return true;
 }
 
-bool settings_decode(struct settings *settings, const uint8_t *data, size_t len)
+enum unseen_status settings_decode(struct settings *settings, const uint8_t *data, size_t len)
 {
     uint64_t numbers[NNUMBERS];
     size_t at = HEAD;
     len = checksum_strip(data, len);
-    if (len == SIZE_MAX || len < HEAD || data[0] != VERSION) {
-        return false;
+    if (len == SIZE_MAX || len == 0) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    if (data[0] != VERSION) {
+        return UNSEEN_ERR_VERSION;
+    }
+    if (len < HEAD) {
+        return UNSEEN_ERR_CORRUPT;
     }
     for (size_t i = 0; i < NNUMBERS; i++) {
         if (!get_varint(data, len, &at, &numbers[i]) || (i > 1 && numbers[i] > UINT32_MAX)) {
-            return false;
+            return UNSEEN_ERR_CORRUPT;
         }
     }
     if (len - at < 8) {
-        return false;
+        return UNSEEN_ERR_CORRUPT;
     }
     struct settings s = {
         .kind = (enum kind)(data[1] & ~FIXED),
@@ -104,8 +113,8 @@ bool settings_decode(struct settings *settings, const uint8_t *data, size_t len)
     };
     memcpy(s.seed, data + 2, SEED_LEN);
     if (!take_profile(&s, data + at + 8, len - at - 8) || !are_in_range(&s)) {
-        return false;
+        return UNSEEN_ERR_CORRUPT;
     }
     *settings = s;
-    return true;
+    return UNSEEN_OK;
 }

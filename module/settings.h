@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <unseen.h>
+
 enum kind {
     KIND_BLOOM = 1,  /* BF.*: add and ask */
     KIND_CUCKOO = 2, /* CF.*: repeats are counted, and items deleted */
@@ -42,8 +44,11 @@ struct settings {
  * bytes. Returns the length. */
 size_t settings_encode(const struct settings *settings, uint8_t *buf);
 
-/* Reads encoded settings. Returns false if they are damaged, of another version, or out of
- * range. */
-bool settings_decode(struct settings *settings, const uint8_t *data, size_t len);
+/* Reads encoded settings.
+ *
+ * Errors:
+ *   - CORRUPT: damaged, or out of range
+ *   - VERSION: written by another version of the module */
+enum unseen_status settings_decode(struct settings *settings, const uint8_t *data, size_t len);
 
 #endif

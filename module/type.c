@@ -94,6 +94,9 @@ static int aux_load(struct server_io *io, int encoding, int when)
     if (is_good && !module.has_seed_file) {
         memcpy(module.seed, seed, SEED_LEN);
     }
+    if (encoding != ENCODING) {
+        server.LogIOError(io, "warning", "the file was written by another version of unseen.so");
+    }
     server.Free(seed);
     return is_good ? SERVER_OK : SERVER_ERR;
 }

@@ -150,6 +150,40 @@ class Payloads(Case):
             yield position, data
             position, data = self.raw(family + ".SCANDUMP", key, position)
 
+    def test_another_version(self):
+        """What an earlier build wrote would be read with other shares: it is refused, and the error says why. The layers
+        of version 2 had other shares than those of version 3."""
+        said = "the data was written by another version of this module"
+        for key in self.values() + self.grown():
+            family = "CF" if key in ("cuckoo", "few") else "BF"
+            frames = list(self.frames(key, family))
+            settings = bytearray(frames[0][1])
+            self.assertEqual(settings[1], 3)
+            for version in 1, 2, 4:
+                settings[1] = version
+                settings[-4:] = struct.pack("<I", crc32c(settings[1:-4]))
+                old = bytes(settings)
+                self.refused(said, family + ".LOADCHUNK", "k", frames[0][0], old)
+                self.refused("received bad data", family + ".LOADCHUNK", "k", *frames[1])
+                self.refused(said, "UNSEEN.LOAD", "k", "FIRST", old)
+                self.refused(said, "UNSEEN.CREATE", "k", old[1:])
+                if family == "BF":
+                    data = b"".join(len(d).to_bytes(4, "little") + d for d in [old] + [d for _, d in frames[1:]])
+                    self.refused(said, "BF.LOAD", "k", data)
+                self.assertEqual(self.raw("EXISTS", "k"), 0)
+
+    def test_another_encoding(self):
+        """A value in an RDB file: the lowest 10 bits of its type are the encoding, which was 1 before the chain."""
+        self.values()
+        dump = self.raw("DUMP", "two")
+        body, version = dump[:-10], dump[-10:-8]
+        self.assertEqual(body[1], 0x81)  # a number of 64 bits
+        self.assertEqual(int.from_bytes(body[2:10], "big") & 1023, 2)
+        for encoding in 1, 3:
+            other = body[:9] + bytes([encoding]) + body[10:]
+            self.refused("Bad data format", "RESTORE", "k", 0, sealed(other, version))
+            self.assertIn("a set is refused: the data was written by another version", self.server.text())
+
     def test_loadchunk(self):
         rng = random.Random(2)
         dumps = [(family, list(self.frames(key, family))) for key, family in
