@@ -1,9 +1,9 @@
 #!/bin/bash
 # Installs what the tests need, then builds and runs every test:
 #
-#     release   gcc, warnings are errors: unit tests at each SIMD level, the tool, the crash
-#               harnesses, the replays of the fuzz targets, the checks of the tree (layers, format,
-#               packaging, ...)
+#     release   gcc, warnings are errors: unit tests (those of kernels at each SIMD level), the tool,
+#               the crash harnesses, the replays of the fuzz targets, the checks of the tree (layers,
+#               format, packaging, ...)
 #     clang     all of it compiled by clang: unit tests, the replays
 #     asan      unit tests, the tool, the crash harnesses under AddressSanitizer and UBSan
 #     tsan      the tests with threads, under ThreadSanitizer
