@@ -13,8 +13,8 @@
  *     KERNEL(erase_line)  makes the chosen words of a line 0
  *     KERNEL(count)       the number of 1 bits
  *
- * and gets unseen__compact_small_LEVEL and unseen__compact_wide_LEVEL. All levels give the same
- * answers and leave the same bytes.
+ * and gets unseen__compact_small_LEVEL and unseen__compact_wide_LEVEL, which compact_width.h makes
+ * of the functions below. All levels give the same answers and leave the same bytes.
  *
  * A word matches when its tag and v differ only in the tag's end mark and below it. The end mark is
  * tag & -tag, so this is (tag ^ v) / 2 < tag & -tag, which is false for an empty slot: its end mark
@@ -247,123 +247,6 @@ UNSEEN_INLINE KERNEL_TARGET bool KERNEL(is_single)(const struct compact *c, bool
     return true;
 }
 
-/* The two instances. A batch is worked on in a function of its own, so that a single key needs no
- * frame on the stack. */
-
-static UNSEEN_NOINLINE KERNEL_TARGET enum unseen_status
-KERNEL(small_add_batch)(struct compact *c, const struct unseen_key *keys, size_t n,
-                        uint8_t *verdicts, size_t *ndone_out)
-{
-    return KERNEL(add)(c, false, keys, n, verdicts, ndone_out);
-}
-
-static KERNEL_TARGET enum unseen_status KERNEL(small_add)(struct compact *c,
-                                                          const struct unseen_key *keys, size_t n,
-                                                          uint8_t *verdicts, size_t *ndone_out)
-{
-    struct compact_probe probe;
-    if (KERNEL(is_single)(c, false, keys, n, &probe) &&
-        KERNEL(add_one)(c, false, keys, &probe, verdicts)) {
-        *ndone_out = 1;
-        return UNSEEN_OK;
-    }
-    return KERNEL(small_add_batch)(c, keys, n, verdicts, ndone_out);
-}
-
-static UNSEEN_NOINLINE KERNEL_TARGET void
-KERNEL(small_contains_batch)(const struct compact *c, const struct unseen_key *keys, size_t n,
-                             uint8_t *verdicts)
-{
-    KERNEL(contains)(c, false, keys, n, verdicts);
-}
-
-static KERNEL_TARGET void KERNEL(small_contains)(const struct compact *c,
-                                                 const struct unseen_key *keys, size_t n,
-                                                 uint8_t *verdicts)
-{
-    struct compact_probe probe;
-    if (KERNEL(is_single)(c, false, keys, n, &probe)) {
-        *verdicts = KERNEL(find)(false, &probe) ? UNSEEN_SEEN : UNSEEN_NEW;
-        return;
-    }
-    KERNEL(small_contains_batch)(c, keys, n, verdicts);
-}
-
-static UNSEEN_NOINLINE KERNEL_TARGET void KERNEL(small_remove_batch)(struct compact *c,
-                                                                     const struct unseen_key *keys,
-                                                                     size_t n, uint8_t *verdicts)
-{
-    KERNEL(remove)(c, false, keys, n, verdicts);
-}
-
-static KERNEL_TARGET void KERNEL(small_remove)(struct compact *c, const struct unseen_key *keys,
-                                               size_t n, uint8_t *verdicts)
-{
-    struct compact_probe probe;
-    if (KERNEL(is_single)(c, false, keys, n, &probe)) {
-        *verdicts = KERNEL(remove_one)(c, false, &probe);
-        return;
-    }
-    KERNEL(small_remove_batch)(c, keys, n, verdicts);
-}
-
-static UNSEEN_NOINLINE KERNEL_TARGET enum unseen_status
-KERNEL(wide_add_batch)(struct compact *c, const struct unseen_key *keys, size_t n,
-                       uint8_t *verdicts, size_t *ndone_out)
-{
-    return KERNEL(add)(c, true, keys, n, verdicts, ndone_out);
-}
-
-static KERNEL_TARGET enum unseen_status KERNEL(wide_add)(struct compact *c,
-                                                         const struct unseen_key *keys, size_t n,
-                                                         uint8_t *verdicts, size_t *ndone_out)
-{
-    struct compact_probe probe;
-    if (KERNEL(is_single)(c, true, keys, n, &probe) &&
-        KERNEL(add_one)(c, true, keys, &probe, verdicts)) {
-        *ndone_out = 1;
-        return UNSEEN_OK;
-    }
-    return KERNEL(wide_add_batch)(c, keys, n, verdicts, ndone_out);
-}
-
-static UNSEEN_NOINLINE KERNEL_TARGET void KERNEL(wide_contains_batch)(const struct compact *c,
-                                                                      const struct unseen_key *keys,
-                                                                      size_t n, uint8_t *verdicts)
-{
-    KERNEL(contains)(c, true, keys, n, verdicts);
-}
-
-static KERNEL_TARGET void KERNEL(wide_contains)(const struct compact *c,
-                                                const struct unseen_key *keys, size_t n,
-                                                uint8_t *verdicts)
-{
-    struct compact_probe probe;
-    if (KERNEL(is_single)(c, true, keys, n, &probe)) {
-        *verdicts = KERNEL(find)(true, &probe) ? UNSEEN_SEEN : UNSEEN_NEW;
-        return;
-    }
-    KERNEL(wide_contains_batch)(c, keys, n, verdicts);
-}
-
-static UNSEEN_NOINLINE KERNEL_TARGET void KERNEL(wide_remove_batch)(struct compact *c,
-                                                                    const struct unseen_key *keys,
-                                                                    size_t n, uint8_t *verdicts)
-{
-    KERNEL(remove)(c, true, keys, n, verdicts);
-}
-
-static KERNEL_TARGET void KERNEL(wide_remove)(struct compact *c, const struct unseen_key *keys,
-                                              size_t n, uint8_t *verdicts)
-{
-    struct compact_probe probe;
-    if (KERNEL(is_single)(c, true, keys, n, &probe)) {
-        *verdicts = KERNEL(remove_one)(c, true, &probe);
-        return;
-    }
-    KERNEL(wide_remove_batch)(c, keys, n, verdicts);
-}
-
 /* Appends the places of the chosen slots of four lines. They are written eight at a time: a branch
  * for each line, or for each slot, would be mispredicted. */
 UNSEEN_INLINE KERNEL_TARGET size_t KERNEL(append_places)(unsigned line, const uint16_t *slots,
@@ -400,18 +283,6 @@ UNSEEN_INLINE KERNEL_TARGET size_t KERNEL(leaving)(bool wide, const uint8_t *pag
     return n;
 }
 
-static KERNEL_TARGET size_t KERNEL(small_leaving)(const uint8_t *page, unsigned first,
-                                                  unsigned count, uint16_t *slots, uint16_t *places)
-{
-    return KERNEL(leaving)(false, page, first, count, slots, places);
-}
-
-static KERNEL_TARGET size_t KERNEL(wide_leaving)(const uint8_t *page, unsigned first,
-                                                 unsigned count, uint16_t *slots, uint16_t *places)
-{
-    return KERNEL(leaving)(true, page, first, count, slots, places);
-}
-
 static KERNEL_TARGET void KERNEL(erase)(uint8_t *page, const uint16_t *slots)
 {
     for (unsigned i = 0; i < COMPACT_LINES; i++) {
@@ -424,12 +295,10 @@ static KERNEL_TARGET struct compact_lanes KERNEL(compare_line)(const uint8_t *li
     return (struct compact_lanes){KERNEL(matches)(line, line, v) & 0xffff, KERNEL(empty)(line)};
 }
 
-const struct compact_kernel KERNEL(unseen__compact_small) = {
-    KERNEL(small_add),     KERNEL(small_contains), KERNEL(small_remove),
-    KERNEL(small_leaving), KERNEL(erase),          KERNEL(compare_line),
-};
+#define WIDTH(name) KERNEL(name##_small)
+#define WIDE        false
+#include "filter/compact_width.h"
 
-const struct compact_kernel KERNEL(unseen__compact_wide) = {
-    KERNEL(wide_add),     KERNEL(wide_contains), KERNEL(wide_remove),
-    KERNEL(wide_leaving), KERNEL(erase),         KERNEL(compare_line),
-};
+#define WIDTH(name) KERNEL(name##_wide)
+#define WIDE        true
+#include "filter/compact_width.h"
