@@ -82,37 +82,16 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(remove)(struct blocks *c, bool two_lines
     c->nkeys -= batch.ngone < c->nkeys ? batch.ngone : c->nkeys;
 }
 
-/* Adds a key only if it is absent. */
-UNSEEN_INLINE KERNEL_TARGET void KERNEL(add_absent)(struct blocks *c, bool two_lines,
-                                                    const struct unseen_key *keys, size_t n,
-                                                    uint8_t *verdicts)
-{
-    struct KERNEL(ring) ring;
-    struct KERNEL(batch) batch;
-    uint64_t nnew = 0;
-    KERNEL(batch_init)(c, two_lines, &batch);
-    KERNEL(look_anew)(c, two_lines, keys, n, 0, 0, &ring);
-    for (size_t i = 0; i < n; i++) {
-        const struct KERNEL(probe) probe = KERNEL(next)(c, two_lines, keys, n, i, &ring);
-        const bool is_new = !KERNEL(has_key)(&batch, two_lines, probe.block, probe.lo) &&
-                            KERNEL(add_key)(&batch, two_lines, probe.block, probe.lo);
-        verdicts[i] = is_new ? UNSEEN_NEW : UNSEEN_SEEN;
-        nnew += is_new;
-    }
-    c->nset += batch.nset;
-    c->nkeys += nnew;
-}
-
 static KERNEL_TARGET void KERNEL(add_absent_one)(struct blocks *c, const struct unseen_key *keys,
                                                  size_t n, uint8_t *verdicts)
 {
-    KERNEL(add_absent)(c, false, keys, n, verdicts);
+    KERNEL(add)(c, false, true, keys, n, verdicts);
 }
 
 static KERNEL_TARGET void KERNEL(add_absent_two)(struct blocks *c, const struct unseen_key *keys,
                                                  size_t n, uint8_t *verdicts)
 {
-    KERNEL(add_absent)(c, true, keys, n, verdicts);
+    KERNEL(add)(c, true, true, keys, n, verdicts);
 }
 
 static KERNEL_TARGET void KERNEL(remove_one)(struct blocks *c, const struct unseen_key *keys,
