@@ -13,7 +13,7 @@
 
 #include "base/bytes.h"
 #include "list/layout.h"
-#include "list/mix_avx2.h"
+#include "list/mix_x86.h"
 
 #define AVX2 UNSEEN_TARGET("avx2,bmi,bmi2,popcnt")
 
@@ -174,9 +174,5 @@ AVX2 UNSEEN_INLINE void keep_likely(struct batch *b, size_t i, unsigned likely)
         b->nlikely += likely >> k & 1;
     }
 }
-
-#else
-
-typedef int unseen__list_ask_avx2_is_empty; /* ISO C wants something here */
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "base/bytes.h"
 #include "list/layout.h"
+#include "list/mix_x86.h"
 
 #define AVX512 UNSEEN_TARGET("avx512f,avx512dq,avx512bw,avx512vl,bmi2,popcnt")
 
@@ -24,15 +25,6 @@
 #include "list/ask_template.h"
 
 /* ---- pages ---- */
-
-AVX512 UNSEEN_INLINE __m512i mix(__m512i x)
-{
-    x = _mm512_xor_si512(x, _mm512_srli_epi64(x, 30));
-    x = _mm512_mullo_epi64(x, _mm512_set1_epi64((long long)UINT64_C(0xbf58476d1ce4e5b9)));
-    x = _mm512_xor_si512(x, _mm512_srli_epi64(x, 27));
-    x = _mm512_mullo_epi64(x, _mm512_set1_epi64((long long)UINT64_C(0x94d049bb133111eb)));
-    return _mm512_xor_si512(x, _mm512_srli_epi64(x, 31));
-}
 
 /* The least level that bumps the key, in the bits where a word has it. The highest level bumps all
  * keys. */
@@ -72,9 +64,9 @@ AVX512 UNSEEN_INLINE void find_pages(const struct unseen__list_view *view, unsig
         _mm512_add_epi64(_mm512_slli_epi64(page, 12), _mm512_mul_epu32(block, line));
     const __mmask8 has_next =
         _mm512_cmplt_epi64_mask(block, _mm512_set1_epi64((long long)s->blocks - 1));
-    const __m512i c0 = mix(key);
-    const __m512i more =
-        mix(_mm512_add_epi64(key, _mm512_set1_epi64((long long)UINT64_C(0x9e3779b97f4a7c15))));
+    const __m512i c0 = unseen__list_mix8(key);
+    const __m512i more = unseen__list_mix8(
+        _mm512_add_epi64(key, _mm512_set1_epi64((long long)UINT64_C(0x9e3779b97f4a7c15))));
     const __m512i last =
         _mm512_mullo_epi64(_mm512_xor_si512(c0, _mm512_rol_epi64(more, 32)),
                            _mm512_set1_epi64((long long)UINT64_C(0xd6e8feb86659fd93)));
@@ -153,9 +145,5 @@ AVX512 UNSEEN_INLINE void keep_likely(struct batch *b, size_t i, unsigned likely
     _mm_storeu_si128((void *)(b->likely + b->nlikely), _mm256_cvtepi32_epi16(kept));
     b->nlikely += (size_t)_mm_popcnt_u32(likely);
 }
-
-#else
-
-typedef int unseen__list_ask_avx512_is_empty; /* ISO C wants something here */
 
 #endif

@@ -7,7 +7,7 @@
  * there. A product of bytes and a matrix of 8 by 8 bits is two shuffles, of 16 bytes each, which
  * look up what the lower and the upper halves of the bytes give. */
 #include "base/macros.h"
-#include "list/mix_avx2.h"
+#include "list/mix_x86.h"
 #include "list/stripe.h"
 
 #if UNSEEN_X86
@@ -197,33 +197,19 @@ AVX2 static inline bool find_near(const uint8_t *plane, struct unseen__list_rows
                                   struct pivots *t)
 {
     const unsigned first = (unsigned)__builtin_ctzll(available->low | UINT64_C(1) << 63);
-    const uint64_t before = available->low >> first | available->high << 1 << (63 - first);
     __m256i x = _mm256_loadu_si256((const void *)(plane + first));
     uint64_t having[STRIPE];
     for (unsigned k = STRIPE; k-- > 0;) {
         having[k] = (uint32_t)_mm256_movemask_epi8(x);
         x = _mm256_add_epi8(x, x);
     }
-    uint64_t left = before;
-    const uint64_t a = _tzcnt_u64(unseen__list_take_pivot(having, 8, &left));
-    const uint64_t b = _tzcnt_u64(unseen__list_take_pivot(having + 1, 7, &left));
-    const uint64_t c = _tzcnt_u64(unseen__list_take_pivot(having + 2, 6, &left));
-    const uint64_t d = _tzcnt_u64(unseen__list_take_pivot(having + 3, 5, &left));
-    const uint64_t e = _tzcnt_u64(unseen__list_take_pivot(having + 4, 4, &left));
-    const uint64_t f = _tzcnt_u64(unseen__list_take_pivot(having + 5, 3, &left));
-    const uint64_t g = _tzcnt_u64(unseen__list_take_pivot(having + 6, 2, &left));
-    const uint64_t h = _tzcnt_u64(unseen__list_take_pivot(having + 7, 1, &left));
-    /* a column without a pivot gives 64, and the columns behind it mean nothing */
-    const uint64_t at = a | b << 8 | c << 16 | d << 24 | e << 32 | f << 40 | g << 48 | h << 56;
-    if ((at & UINT64_C(0x4040404040404040)) != 0) {
+    t->rows = unseen__list_take_near(having, first, available);
+    if (t->rows == UINT64_MAX) {
         return false;
     }
-    const uint64_t taken = before ^ left;
-    available->low &= ~(taken << first);
-    available->high &= ~(taken >> 1 >> (63 - first));
+    const uint64_t at = t->rows - first * UINT64_C(0x0101010101010101);
     const __m128i low = _mm_cvtsi64_si128((long long)at);
     t->found = 0xff;
-    t->rows = at + first * UINT64_C(0x0101010101010101);
     t->first = first;
     t->shuffle = _mm256_set_m128i(_mm_sub_epi8(low, _mm_set1_epi8(16)),
                                   _mm_adds_epu8(low, _mm_set1_epi8(0x70)));
@@ -418,9 +404,5 @@ AVX2 static void hash(const uint64_t *hashes, size_t n, const struct unseen__lis
 
 const struct unseen__list_kernel unseen__list_avx2 = {hash, unseen__list_collect, eliminate,
                                                       substitute};
-
-#else
-
-typedef int unseen__list_avx2_is_empty; /* ISO C wants something here */
 
 #endif

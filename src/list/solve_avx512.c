@@ -11,6 +11,7 @@
  * planes. So in the end the solved equations stand there in order, and in the first two parts only
  * the carried equations are not 0. */
 #include "base/macros.h"
+#include "list/mix_x86.h"
 #include "list/stripe.h"
 
 #if UNSEEN_X86
@@ -204,33 +205,14 @@ AVX512 static inline bool find_near(const struct plane *plane, struct unseen__li
     const unsigned first = (unsigned)__builtin_ctzll(available->low | UINT64_C(1) << 63);
     const __m512i rows = _mm512_permutex2var_epi8(
         plane->low, _mm512_add_epi8(step, _mm512_set1_epi8((char)first)), plane->high);
-    const uint64_t before = available->low >> first | available->high << 1 << (63 - first);
     uint64_t having[STRIPE];
     for (unsigned k = 0; k < STRIPE; k++) {
         having[k] = _mm512_test_epi8_mask(rows, _mm512_set1_epi8((char)(1 << k)));
     }
-    uint64_t left = before;
-    const uint64_t a = unseen__list_take_pivot(having, 8, &left);
-    const uint64_t b = unseen__list_take_pivot(having + 1, 7, &left);
-    const uint64_t c = unseen__list_take_pivot(having + 2, 6, &left);
-    const uint64_t d = unseen__list_take_pivot(having + 3, 5, &left);
-    const uint64_t e = unseen__list_take_pivot(having + 4, 4, &left);
-    const uint64_t f = unseen__list_take_pivot(having + 5, 3, &left);
-    const uint64_t g = unseen__list_take_pivot(having + 6, 2, &left);
-    const uint64_t h = unseen__list_take_pivot(having + 7, 1, &left);
-    /* a column without a pivot gives 64, and the columns behind it mean nothing */
-    const uint64_t at = _tzcnt_u64(a) << 56 | _tzcnt_u64(b) << 48 | _tzcnt_u64(c) << 40 |
-                        _tzcnt_u64(d) << 32 | _tzcnt_u64(e) << 24 | _tzcnt_u64(f) << 16 |
-                        _tzcnt_u64(g) << 8 | _tzcnt_u64(h);
-    if ((at & UINT64_C(0x4040404040404040)) != 0) {
-        return false;
-    }
-    const uint64_t taken = before ^ left;
-    available->low &= ~(taken << first);
-    available->high &= ~(taken >> 1 >> (63 - first));
+    const uint64_t near = unseen__list_take_near(having, first, available);
     t->found = 0xff;
-    t->rows = at + first * UINT64_C(0x0101010101010101);
-    return true;
+    t->rows = __builtin_bswap64(near);
+    return near != UINT64_MAX;
 }
 
 /* Finds pivots among all rows. */
@@ -409,15 +391,6 @@ AVX512 static void substitute(const struct unseen__list_equations *solved, unsig
 
 /* ---- keys ---- */
 
-AVX512 static inline __m512i mix(__m512i x)
-{
-    x = _mm512_xor_si512(x, _mm512_srli_epi64(x, 30));
-    x = _mm512_mullo_epi64(x, _mm512_set1_epi64((long long)UINT64_C(0xbf58476d1ce4e5b9)));
-    x = _mm512_xor_si512(x, _mm512_srli_epi64(x, 27));
-    x = _mm512_mullo_epi64(x, _mm512_set1_epi64((long long)UINT64_C(0x94d049bb133111eb)));
-    return _mm512_xor_si512(x, _mm512_srli_epi64(x, 31));
-}
-
 AVX512 static void hash(const uint64_t *hashes, size_t n, const struct unseen__list_keys *keys)
 {
     const __m512i step = _mm512_set1_epi64((long long)UINT64_C(0x9e3779b97f4a7c15));
@@ -425,8 +398,8 @@ AVX512 static void hash(const uint64_t *hashes, size_t n, const struct unseen__l
     for (size_t i = 0; i < n; i += WORDS) {
         const size_t rest = n - i < WORDS ? n - i : WORDS;
         const __m512i x = _mm512_maskz_loadu_epi64((__mmask8)((1u << rest) - 1), hashes + i);
-        const __m512i c0 = mix(x);
-        const __m512i c1 = mix(_mm512_add_epi64(x, step));
+        const __m512i c0 = unseen__list_mix8(x);
+        const __m512i c1 = unseen__list_mix8(_mm512_add_epi64(x, step));
         const __m512i last =
             _mm512_mullo_epi64(_mm512_xor_si512(c0, _mm512_rol_epi64(c1, 32)), factor);
         const __m256i fingerprint = _mm256_and_si256(
@@ -471,9 +444,5 @@ bool unseen__list_has_avx512(void)
 }
 
 const struct unseen__list_kernel unseen__list_avx512 = {hash, collect, eliminate, substitute};
-
-#else
-
-typedef int unseen__list_avx512_is_empty; /* ISO C wants something here */
 
 #endif

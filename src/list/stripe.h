@@ -8,6 +8,10 @@
 #include "base/macros.h"
 #include "list/solve.h"
 
+#if UNSEEN_X86
+#include <immintrin.h>
+#endif
+
 enum {
     UNSEEN__LIST_STRIPE = 8 /* columns eliminated at a time */
 };
@@ -74,6 +78,39 @@ UNSEEN_INLINE uint64_t unseen__list_take_pivot(uint64_t *having, unsigned n, uin
     }
     return self;
 }
+
+#if UNSEEN_X86
+
+/* Finds the pivots of a stripe's columns among 64 rows, the first available one and those behind
+ * it, which begin with row `first`: bit i of having[k] says whether row first + i has a bit in
+ * column k. Takes the pivots out of available, and returns their rows, the first pivot's in the
+ * lowest byte. Returns UINT64_MAX, and takes none, if a pivot is not among these rows. */
+UNSEEN_TARGET("bmi")
+UNSEEN_INLINE uint64_t unseen__list_take_near(uint64_t having[UNSEEN__LIST_STRIPE], unsigned first,
+                                              struct unseen__list_rows *available)
+{
+    const uint64_t before = available->low >> first | available->high << 1 << (63 - first);
+    uint64_t left = before;
+    const uint64_t a = _tzcnt_u64(unseen__list_take_pivot(having, 8, &left));
+    const uint64_t b = _tzcnt_u64(unseen__list_take_pivot(having + 1, 7, &left));
+    const uint64_t c = _tzcnt_u64(unseen__list_take_pivot(having + 2, 6, &left));
+    const uint64_t d = _tzcnt_u64(unseen__list_take_pivot(having + 3, 5, &left));
+    const uint64_t e = _tzcnt_u64(unseen__list_take_pivot(having + 4, 4, &left));
+    const uint64_t f = _tzcnt_u64(unseen__list_take_pivot(having + 5, 3, &left));
+    const uint64_t g = _tzcnt_u64(unseen__list_take_pivot(having + 6, 2, &left));
+    const uint64_t h = _tzcnt_u64(unseen__list_take_pivot(having + 7, 1, &left));
+    /* a column without a pivot gives 64, and the columns behind it mean nothing */
+    const uint64_t at = a | b << 8 | c << 16 | d << 24 | e << 32 | f << 40 | g << 48 | h << 56;
+    if ((at & UINT64_C(0x4040404040404040)) != 0) {
+        return UINT64_MAX;
+    }
+    const uint64_t taken = before ^ left;
+    available->low &= ~(taken << first);
+    available->high &= ~(taken >> 1 >> (63 - first));
+    return at + first * UINT64_C(0x0101010101010101);
+}
+
+#endif
 
 /* Inverts a matrix of 8 by 8 bits, with row 0 in the lowest byte, by Gauss-Jordan elimination. The
  * diagonal never becomes 0, because the columns' pivots were found in this order. */
