@@ -65,7 +65,7 @@ static const struct profile {
     {"crawl", 2, unseen__url_whatwg, unseen__url_whatwg_fast, UNSEEN__RULE_IDNA_2, WHATWG_RULES},
     {"scrapy", 1, unseen__url_scrapy, unseen__url_scrapy_fast, 0,
      SCRAPY_RULES | UNSEEN__RULE_KEEP_FRAGMENT},
-    {"scrapy", 2, unseen__url_scrapy_2, unseen__url_scrapy_2_fast, 0,
+    {"scrapy", 2, unseen__url_scrapy, unseen__url_scrapy_fast, UNSEEN__RULE_SCRAPY_2,
      SCRAPY_RULES | UNSEEN__RULE_KEEP_FRAGMENT},
     {"safebrowsing", 1, unseen__url_safebrowsing, unseen__url_safebrowsing_fast, 0, 0},
     {"safebrowsing", 2, unseen__url_safebrowsing_2, unseen__url_safebrowsing_fast, 0, 0},

@@ -381,14 +381,19 @@ size_t unseen__safebrowsing_form(struct unseen_bytes text, char *buf, size_t cap
     return write_form(text, &profile_2, buf, cap, port_out);
 }
 
-static void answer_form(struct unseen_canon *out, const char *in, size_t len, const char *form,
-                        size_t form_len)
+/* Answers for in[0..len), which was read as this text. */
+static enum unseen_status answer_form(struct unseen_bytes text, const struct form *rules,
+                                      const char *in, size_t len, char *buf, size_t cap,
+                                      struct unseen_canon *out)
 {
+    struct unseen_bytes port;
+    const size_t form_len = write_form(text, rules, buf, cap, &port);
     if (form_len == 0) {
         unseen__url_fail(out, in, len);
     } else {
-        unseen__url_answer(out, in, len, form, form_len);
+        unseen__url_answer(out, in, len, buf, form_len);
     }
+    return UNSEEN_OK;
 }
 
 enum unseen_status unseen__url_safebrowsing(const struct unseen_url *url, const char *in,
@@ -396,10 +401,7 @@ enum unseen_status unseen__url_safebrowsing(const struct unseen_url *url, const 
                                             struct unseen_canon *out)
 {
     (void)url;
-    const struct unseen_bytes text = {in, len};
-    struct unseen_bytes port;
-    answer_form(out, in, len, buf, write_form(text, &profile_1, buf, cap, &port));
-    return UNSEEN_OK;
+    return answer_form((struct unseen_bytes){in, len}, &profile_1, in, len, buf, cap, out);
 }
 
 enum unseen_status unseen__url_safebrowsing_2(const struct unseen_url *url, const char *in,
@@ -407,10 +409,7 @@ enum unseen_status unseen__url_safebrowsing_2(const struct unseen_url *url, cons
                                               struct unseen_canon *out)
 {
     (void)url;
-    const struct unseen_bytes text = {in, len};
-    struct unseen_bytes port;
-    answer_form(out, in, len, buf, write_form(text, &profile_2, buf, cap, &port));
-    return UNSEEN_OK;
+    return answer_form((struct unseen_bytes){in, len}, &profile_2, in, len, buf, cap, out);
 }
 
 /* The text that a browser reads is at most 3 len bytes and UNSEEN__TEXT_EXTRA, and decoding makes
@@ -422,10 +421,8 @@ enum unseen_status unseen__url_safebrowsing_browsed(const struct unseen_url *url
 {
     (void)url;
     struct unseen_bytes text = {in, len};
-    struct unseen_bytes port;
     if (!unseen__safebrowsing_reads_alike(in, len) && !unseen__url_browsed(text, buf, cap, &text)) {
         text = (struct unseen_bytes){in, len};
     }
-    answer_form(out, in, len, buf, write_form(text, &browsed, buf, cap, &port));
-    return UNSEEN_OK;
+    return answer_form(text, &browsed, in, len, buf, cap, out);
 }

@@ -689,10 +689,10 @@ static bool write_front(unsigned version, const struct parts *parts, char **out)
 
 /* The buffer: the answer from its start (3 len and a little), at its end the cleaned copy of the
  * input (len) and before that the offsets of the query's pieces (4 len). */
-static enum unseen_status canonicalise(unsigned version, const struct unseen_url *url,
-                                       const char *in, size_t len, char *buf, size_t cap,
-                                       struct unseen_canon *out)
+enum unseen_status unseen__url_scrapy(const struct unseen_url *url, const char *in, size_t len,
+                                      char *buf, size_t cap, struct unseen_canon *out)
 {
+    const unsigned version = scrapy_version(url->rules);
     char *const copy = buf + (cap - len);
     const char *joint;
     const size_t copy_len = copy_clean(in, len, copy, &joint);
@@ -718,16 +718,4 @@ static enum unseen_status canonicalise(unsigned version, const struct unseen_url
     }
     unseen__url_answer(out, in, len, buf, (size_t)(end - buf));
     return UNSEEN_OK;
-}
-
-enum unseen_status unseen__url_scrapy(const struct unseen_url *url, const char *in, size_t len,
-                                      char *buf, size_t cap, struct unseen_canon *out)
-{
-    return canonicalise(1, url, in, len, buf, cap, out);
-}
-
-enum unseen_status unseen__url_scrapy_2(const struct unseen_url *url, const char *in, size_t len,
-                                        char *buf, size_t cap, struct unseen_canon *out)
-{
-    return canonicalise(2, url, in, len, buf, cap, out);
 }

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "unseen.h"
+#include "url/url.h"
 
 /* Predicates as macros, so that tables can be made of them at compile time. The names are those
  * of RFC 3986; a path may hold any reserved byte but '#', and '|' and a bare '%' besides. */
@@ -35,6 +35,12 @@ enum {
     SCRAPY__PATH = 1u << 3,
     SCRAPY__SCHEME = 1u << 4
 };
+
+/* The version of the profile that has these rules. */
+static inline unsigned scrapy_version(uint32_t rules)
+{
+    return rules & UNSEEN__RULE_SCRAPY_2 ? 2 : 1;
+}
 
 extern const uint8_t unseen__scrapy_class[256];
 

@@ -128,7 +128,8 @@ static inline char *write_front(const char *in, size_t end, bool slash, char *ou
     return out + end + slash;
 }
 
-typedef size_t front_fn(const char *in, size_t len, size_t start, struct bits *bits);
+typedef size_t front_fn(unsigned version, const char *in, size_t len, size_t start,
+                        struct bits *bits);
 typedef bool query_fn(const char *in, size_t len, size_t start, struct bits *bits);
 
 /* Answers for a URL whose query starts at in[start], behind the question mark. slash: a / is put in
@@ -175,7 +176,7 @@ UNSEEN_INLINE bool fast(unsigned version, const struct unseen_url *url, const ch
     }
     struct bits bits;
     bool slash;
-    const size_t host_len = front_kernel(in, len, host, &bits);
+    const size_t host_len = front_kernel(version, in, len, host, &bits);
     const size_t end = host + walk_front(version, in + host, len - host, &bits, host_len, &slash);
     if (end == host) {
         return false;
@@ -211,19 +212,20 @@ UNSEEN_TARGET("avx2,bmi,bmi2,popcnt")
 static bool fast_1_avx2(const struct unseen_url *url, const char *in, size_t len, char *buf,
                         size_t cap, struct unseen_canon *out)
 {
-    return fast(1, url, in, len, buf, cap, out, front_1_avx2, query_avx2, rank_avx2);
+    return fast(1, url, in, len, buf, cap, out, front_avx2, query_avx2, rank_avx2);
 }
 
 UNSEEN_TARGET("avx2,bmi,bmi2,popcnt")
 static bool fast_2_avx2(const struct unseen_url *url, const char *in, size_t len, char *buf,
                         size_t cap, struct unseen_canon *out)
 {
-    return fast(2, url, in, len, buf, cap, out, front_2_avx2, query_avx2, rank_avx2);
+    return fast(2, url, in, len, buf, cap, out, front_avx2, query_avx2, rank_avx2);
 }
 #endif
 
-static unseen__url_fast_fn *select_fast(unsigned version, enum unseen_cpu cpu, uint32_t rules)
+unseen__url_fast_fn *unseen__url_scrapy_fast(enum unseen_cpu cpu, uint32_t rules)
 {
+    const unsigned version = scrapy_version(rules);
     (void)cpu; /* unused if there is no other level */
     if (rules & UNSEEN__RULE_SPLIT_SEMICOLONS) {
         return NULL;
@@ -234,14 +236,4 @@ static unseen__url_fast_fn *select_fast(unsigned version, enum unseen_cpu cpu, u
     }
 #endif
     return version == 1 ? fast_1_portable : fast_2_portable;
-}
-
-unseen__url_fast_fn *unseen__url_scrapy_fast(enum unseen_cpu cpu, uint32_t rules)
-{
-    return select_fast(1, cpu, rules);
-}
-
-unseen__url_fast_fn *unseen__url_scrapy_2_fast(enum unseen_cpu cpu, uint32_t rules)
-{
-    return select_fast(2, cpu, rules);
 }

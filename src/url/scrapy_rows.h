@@ -120,8 +120,10 @@ UNSEEN_INLINE uint64_t words_portable(const char *in, size_t n, int first, int e
 
 /* Fills the row of the path, from the host at in[start] at least up to the first ? or #. Returns
  * the length of the host; 0 if there is none, or if it has 64 bytes or more. */
-UNSEEN_INLINE size_t front_portable(const char *in, size_t len, size_t start, struct bits *bits)
+UNSEEN_INLINE size_t front_portable(unsigned version, const char *in, size_t len, size_t start,
+                                    struct bits *bits)
 {
+    (void)version; /* the walk along the path looks at all dots */
     uint64_t words[IS_PATH_END];
     size_t host_len = 0;
     in += start;
@@ -369,18 +371,6 @@ UNSEEN_INLINE size_t front_avx2(unsigned version, const char *in, size_t len, si
     }
     store_word(bits, ROW_PATH, (len - start + WORD - 1) / WORD * WORD, 1);
     return host_len;
-}
-
-UNSEEN_TARGET("avx2")
-static inline size_t front_1_avx2(const char *in, size_t len, size_t start, struct bits *bits)
-{
-    return front_avx2(1, in, len, start, bits);
-}
-
-UNSEEN_TARGET("avx2")
-static inline size_t front_2_avx2(const char *in, size_t len, size_t start, struct bits *bits)
-{
-    return front_avx2(2, in, len, start, bits);
 }
 
 UNSEEN_TARGET("avx2")

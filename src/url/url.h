@@ -53,9 +53,10 @@ enum unseen__url_rule {
     UNSEEN__RULE_ONLY_PARAMS = 1u << 26  /* by the names in only_params */
 };
 
-/* Not a rule of its own: newer versions of profiles have it. Names go through the second version of
- * domain to ASCII (host.h). */
-#define UNSEEN__RULE_IDNA_2 (UINT32_C(1) << 31)
+/* Not rules of their own: newer versions of profiles have them. Names go through the second version
+ * of domain to ASCII (host.h); the scheme scrapy is as in w3lib 2.5. */
+#define UNSEEN__RULE_IDNA_2   (UINT32_C(1) << 31)
+#define UNSEEN__RULE_SCRAPY_2 (UINT32_C(1) << 30)
 
 /* The rules that the parser and the fast path follow. rules.c applies the others to the URL that
  * the parser has made. */
@@ -117,7 +118,6 @@ static inline bool unseen__keeps_fragment(uint32_t rules, char c)
 unseen__url_slow_fn unseen__url_none;
 unseen__url_slow_fn unseen__url_whatwg; /* and crawl, aggressive: the same with other rules */
 unseen__url_slow_fn unseen__url_scrapy;
-unseen__url_slow_fn unseen__url_scrapy_2; /* as w3lib 2.5 */
 unseen__url_slow_fn unseen__url_safebrowsing;
 unseen__url_slow_fn unseen__url_safebrowsing_2;
 unseen__url_slow_fn unseen__url_safebrowsing_browsed; /* read as browsers do, then the same */
@@ -125,7 +125,6 @@ unseen__url_slow_fn unseen__url_safebrowsing_browsed; /* read as browsers do, th
 /* The fast path of a scheme for a processor level and a set of rules; NULL if there is none. */
 unseen__url_fast_fn *unseen__url_whatwg_fast(enum unseen_cpu cpu, uint32_t rules);
 unseen__url_fast_fn *unseen__url_scrapy_fast(enum unseen_cpu cpu, uint32_t rules);
-unseen__url_fast_fn *unseen__url_scrapy_2_fast(enum unseen_cpu cpu, uint32_t rules);
 unseen__url_fast_fn *unseen__url_safebrowsing_fast(enum unseen_cpu cpu, uint32_t rules);
 unseen__url_fast_fn *unseen__url_browsed_fast(enum unseen_cpu cpu, uint32_t rules);
 
