@@ -665,30 +665,37 @@ static size_t count_upper(const struct exact_group *group)
     return nupper;
 }
 
-/* One group of npages pages in place of the old group; 0: two groups, of min_pages pages at least.
- * */
-static bool create_successors(struct exact *e, const struct exact_group *old, unsigned npages,
-                              unsigned min_pages, struct exact_group **groups)
+static void free_groups(struct exact *e, struct exact_group *const *groups)
 {
-    if (npages > 0) {
-        groups[0] = unseen__exact_group_create(e, old->prefix, old->known, npages);
-        return groups[0] != NULL;
+    for (unsigned i = 0; i < 2; i++) {
+        if (groups[i]) {
+            unseen__exact_group_free(e, groups[i]);
+        }
     }
+}
+
+/* Two groups in place of the old group, of min_pages pages at least. Returns false, with no group,
+ * if there is no memory. */
+static bool create_halves(struct exact *e, const struct exact_group *old, unsigned min_pages,
+                          struct exact_group **groups)
+{
     const uint64_t bit = (uint64_t)1 << (63 - old->known);
     const unsigned known = old->known + 1;
     if (old->known - e->prefix_bits == e->dir_bits && !double_directory(e)) {
         return false;
     }
-    const size_t nupper = count_upper(old);
+    const size_t nupper = old->nkeys > 0 ? count_upper(old) : 0;
     for (unsigned i = 0; i < 2; i++) {
         const unsigned least = exact_pages_for(known, i ? nupper : old->nkeys - nupper);
         groups[i] = unseen__exact_group_create(e, old->prefix | (i ? bit : 0), known,
                                                least > min_pages ? least : min_pages);
-        if (!groups[i]) {
-            return false;
-        }
     }
-    return true;
+    if (groups[0] && groups[1]) {
+        return true;
+    }
+    free_groups(e, groups);
+    groups[0] = groups[1] = NULL;
+    return false;
 }
 
 static void replace(struct exact *e, struct exact_group *old, struct exact_group *const *groups)
@@ -705,15 +712,6 @@ static void replace(struct exact *e, struct exact_group *old, struct exact_group
     unseen__exact_group_free(e, old);
 }
 
-static void free_groups(struct exact *e, struct exact_group *const *groups)
-{
-    for (unsigned i = 0; i < 2; i++) {
-        if (groups[i]) {
-            unseen__exact_group_free(e, groups[i]);
-        }
-    }
-}
-
 /* Random keys lead to groups of about the same depth. A group that is much deeper has keys that
  * were made to collide, and splitting it further would only make the directory huge. */
 static unsigned depth_limit(const struct exact *e)
@@ -722,8 +720,8 @@ static unsigned depth_limit(const struct exact *e)
     return usual + 12 < EXACT_DEPTH_MAX ? usual + 12 : EXACT_DEPTH_MAX;
 }
 
-/* Replaces a group as create_successors says. *stuck_out is set, and the old group stays, if the
- * keys do not spread. */
+/* Replaces a group by one group of npages pages; 0: by two groups, of min_pages pages at least.
+ * *stuck_out is set, and the old group stays, if the keys do not spread. */
 static enum unseen_status replace_group(struct exact *e, struct exact_group *old, unsigned npages,
                                         unsigned min_pages, bool *stuck_out)
 {
@@ -732,7 +730,12 @@ static enum unseen_status replace_group(struct exact *e, struct exact_group *old
     struct spare_keys spare = {.keys = unseen__alloc(&e->pages.allocator, size, sizeof(uint64_t))};
     enum unseen_status status = UNSEEN_ERR_NOMEM;
     *stuck_out = false;
-    if (spare.keys && create_successors(e, old, npages, min_pages, groups)) {
+    if (spare.keys && npages > 0) {
+        groups[0] = unseen__exact_group_create(e, old->prefix, old->known, npages);
+    } else if (spare.keys) {
+        (void)create_halves(e, old, min_pages, groups);
+    }
+    if (groups[0]) {
         spare.lows = e->full_keys ? spare.keys + SPARE_MAX : NULL;
         e->work += old->nkeys;
         status = UNSEEN_OK;
@@ -807,17 +810,8 @@ enum unseen_status unseen__exact_part_empty(struct exact *e, uint64_t key)
         if (old->nkeys > 0 || old->known >= e->load_known || !may_part(e)) {
             return UNSEEN_OK;
         }
-        const uint64_t bit = (uint64_t)1 << (63 - old->known);
-        const unsigned known = old->known + 1;
-        const unsigned npages = known == e->load_known ? e->load_npages : EXACT_PAGES_MIN;
-        if (old->known - e->prefix_bits == e->dir_bits && !double_directory(e)) {
-            return UNSEEN_ERR_NOMEM;
-        }
-        for (unsigned i = 0; i < 2; i++) {
-            groups[i] = unseen__exact_group_create(e, old->prefix | (i ? bit : 0), known, npages);
-        }
-        if (!groups[0] || !groups[1]) {
-            free_groups(e, groups);
+        const unsigned npages = old->known + 1 == e->load_known ? e->load_npages : EXACT_PAGES_MIN;
+        if (!create_halves(e, old, npages, groups)) {
             return UNSEEN_ERR_NOMEM;
         }
         replace(e, old, groups);
