@@ -241,6 +241,19 @@ static void checkup_release(struct checkup *checkup)
     unseen__log_release(&checkup->store.log);
 }
 
+/* Reports a header that is damaged; the other one was read in its place. */
+static void check_headers(struct checkup *checkup, const char *path)
+{
+    const struct unseen__log *log = &checkup->store.log;
+    if (log->header_damaged) {
+        struct unseen_error damage;
+        (void)unseen__error(&damage, UNSEEN_ERR_CORRUPT, 0, "one header of %s is damaged", path);
+        (void)unseen__check_length(log, &damage);
+        checkup->reading.health.ndamages++;
+        report_damage(&checkup->reading, &damage);
+    }
+}
+
 /* Checks everything. After an error there is nothing to release. */
 static enum unseen_status checkup_run(struct checkup *checkup, const char *path, bool writable,
                                       const struct unseen_store_health *health_out,
@@ -260,28 +273,17 @@ static enum unseen_status checkup_run(struct checkup *checkup, const char *path,
     }
     checkup->reading.log = &store->log;
     status = unseen__store_url_make(store, error);
+    if (status == UNSEEN_OK) {
+        check_headers(checkup, path);
+        status = unseen__read_all(&checkup->reading, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = check_image(store, &checkup->reading, &checkup->image_is_damaged,
+                             &checkup->log_is_short, error);
+    }
     if (status != UNSEEN_OK) {
-        goto fail;
+        checkup_release(checkup);
     }
-    if (store->log.header_damaged) {
-        struct unseen_error damage;
-        (void)unseen__error(&damage, UNSEEN_ERR_CORRUPT, 0, "one header of %s is damaged", path);
-        (void)unseen__check_length(&store->log, &damage);
-        checkup->reading.health.ndamages++;
-        report_damage(&checkup->reading, &damage);
-    }
-    status = unseen__read_all(&checkup->reading, error);
-    if (status != UNSEEN_OK) {
-        goto fail;
-    }
-    status = check_image(store, &checkup->reading, &checkup->image_is_damaged,
-                         &checkup->log_is_short, error);
-    if (status != UNSEEN_OK) {
-        goto fail;
-    }
-    return UNSEEN_OK;
-fail:
-    checkup_release(checkup);
     return status;
 }
 

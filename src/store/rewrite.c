@@ -214,30 +214,25 @@ enum unseen_status unseen_store_rewrite(const char *path, const struct unseen_st
     struct unseen__log_header header = log.header;
     struct unseen__reading reading = {.log = &log};
     status = unseen__check_length(&log, error);
-    if (status != UNSEEN_OK) {
-        goto out;
-    }
-    if (header.read_features & UNSEEN__FEATURE_NO_LOG) {
+    if (status == UNSEEN_OK && (header.read_features & UNSEEN__FEATURE_NO_LOG)) {
         status = unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_OFFSET,
                                "%s has no log that could be rewritten", path);
-        goto out;
     }
-    status = change_header(&header, &options, path, error);
-    if (status != UNSEEN_OK) {
-        goto out;
+    if (status == UNSEEN_OK) {
+        status = change_header(&header, &options, path, error);
     }
-    status = try_set(&header, path, &allocator, error);
-    if (status != UNSEEN_OK) {
-        goto out;
+    if (status == UNSEEN_OK) {
+        status = try_set(&header, path, &allocator, error);
     }
-    status = unseen__read_all(&reading, error);
+    if (status == UNSEEN_OK) {
+        status = unseen__read_all(&reading, error);
+    }
     if (status == UNSEEN_OK && reading.health.ndamages > 0) {
         status = unseen__damaged(error, &log, reading.damaged_offset, reading.damaged_end);
     }
     if (status == UNSEEN_OK) {
         status = unseen__log_rewrite(&log, &header, &reading.output, false, error);
     }
-out:
     unseen__secret_forget(&header.secret);
     unseen__log_release(&log);
     return status;

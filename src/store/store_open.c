@@ -306,25 +306,21 @@ static enum unseen_status open_store(struct unseen_store **store_out, const char
     store->old.allocator = allocator;
     store->old.fd = -1;
     enum unseen_status status = open_log(store, path, options, error);
-    if (status != UNSEEN_OK) {
-        goto fail;
+    if (status == UNSEEN_OK) {
+        status = unseen__store_url_make(store, error);
     }
-    status = unseen__store_url_make(store, error);
-    if (status != UNSEEN_OK) {
-        goto fail;
+    if (status == UNSEEN_OK) {
+        status = load(store, error);
     }
-    status = load(store, error);
     if (status == UNSEEN_OK && options->mode != UNSEEN_STORE_READ) {
         status = start_writing(store, options, error);
     }
     if (status != UNSEEN_OK) {
-        goto fail;
+        unseen__store_release(store);
+        return status;
     }
     *store_out = store;
     return UNSEEN_OK;
-fail:
-    unseen__store_release(store);
-    return status;
 }
 
 enum unseen_status unseen_store_open(struct unseen_store **store_out, const char *path,
