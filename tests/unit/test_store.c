@@ -1017,8 +1017,8 @@ static void test_commit_poll(void)
     CHECK(unseen_store_commit_poll(store, &ndurable, &error) == UNSEEN_ERR_READONLY);
     test_store_close(store);
 
-    /* A commit that fails: the output is shorter than what was handed over. The notice of the second
-     * commit may still be there, if the poll after the first told of both. */
+    /* A commit that fails: the output is shorter than what was handed over. The notice of the
+     * second commit may still be there, if the poll after the first told of both. */
     uint64_t left = 0;
     CHECK(read(fd, &left, sizeof(left)) == sizeof(left) || errno == EAGAIN);
     test_folder_clear(dir);
