@@ -9,7 +9,6 @@
 
 #include "lines/files.h"
 #include "lines/pair.h"
-#include "lines/reader.h"
 #include "lines/rounds.h"
 #include "print/message.h"
 #include "print/report.h"
@@ -58,11 +57,33 @@ static void report_batch(const struct feed *f, const struct batch *b)
     }
 }
 
-bool feed_give(struct feed *f, const struct batch *b)
+/* Has a batch answered; false if the run is to stop. */
+static bool feed_give(struct feed *f, const struct batch *b)
 {
     report_batch(f, b);
     f->failed = b->failed;
     return f->take(f->context, b) && feed_goes_on(f);
+}
+
+enum feed_state feed_answer(struct feed *f, struct reader *reader, const struct batch *b,
+                            enum unseen_status status)
+{
+    const bool noted = !reader_note(reader, b, status);
+    const bool goes_on = status != UNSEEN_OK || feed_give(f, b);
+    f->failed = f->failed || reader->note_failed;
+    return noted ? FEED_STOPS_NOTED : goes_on ? FEED_RUNS : FEED_STOPS;
+}
+
+void feed_end(struct feed *f, struct reader *reader, enum feed_state state)
+{
+    if (state == FEED_RUNS) {
+        reader_note_end(reader);
+    }
+    if (state != FEED_STOPS) {
+        f->failed = reader->failed || reader->note_failed;
+        reader_summary(reader);
+    }
+    reader_release(reader);
 }
 
 /* ---- One thread ------------------------------------------------------------------------------ */

@@ -309,6 +309,9 @@ static void take_as_they_are(struct batch *b)
 
 enum unseen_status identity_take(const struct identity *id, struct batch *b, struct text *scratch)
 {
+    if (!id || b->nlines == 0) {
+        return UNSEEN_OK;
+    }
     struct work w;
     const size_t nparts = id->key->key.nparts;
     const bool needs_each = !id->set || id->shards || id->keeps_texts || nparts > 1;

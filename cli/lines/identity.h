@@ -62,8 +62,8 @@ void identity_release(struct identity *id);
 
 /* Computes the keys and forms of the lines of b, and the texts if they are kept. Leaves out lines
  * of other shares, and with MISSING_SKIP lines without the key; with MISSING_FAIL the batch ends in
- * front of such a line. Sets nother, nmisses and missing of the batch. `scratch` is memory that is
- * used again. Errors: NOMEM. */
+ * front of such a line. Sets nother, nmisses and missing of the batch. Does nothing if id is NULL
+ * or b has no lines. `scratch` is memory that is used again. Errors: NOMEM. */
 enum unseen_status identity_take(const struct identity *id, struct batch *b, struct text *scratch);
 
 #endif

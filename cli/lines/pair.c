@@ -65,8 +65,7 @@ struct pair {
     uint64_t nanswered;
     uint64_t batches_answered;
     bool ended; /* nothing more is to be read */
-    bool stops; /* the run is to stop, */
-    bool noted; /* as the reader has noted */
+    enum feed_state state;
 };
 
 /* Interrupts a wait of the other thread. */
@@ -96,7 +95,7 @@ static bool can_read(const struct pair *p, uint64_t most)
 
 static bool is_over(const struct pair *p)
 {
-    return p->stops || (p->ended && p->nanswered == p->nread);
+    return p->state != FEED_RUNS || (p->ended && p->nanswered == p->nread);
 }
 
 static bool should_wake(const struct worker *w)
@@ -130,31 +129,20 @@ static void go_to_sleep(struct worker *w)
 
 /* ---- Work. The lock is held at the beginning and at the end. --------------------------------- */
 
-static void answer_batches(struct pair *p, const struct portion *portion, bool *stops, bool *noted)
-{
-    struct feed *f = p->feed;
-    for (size_t i = 0; i < portion->n && !*stops; i++) {
-        const enum unseen_status status = portion->statuses[i];
-        *noted = !reader_note(p->reader, &portion->batches[i], status);
-        *stops = (status == UNSEEN_OK && !feed_give(f, &portion->batches[i])) || *noted;
-        f->failed = f->failed || p->reader->note_failed;
-    }
-}
-
 /* Answers the next portion. */
 static void answer(struct worker *w)
 {
     struct pair *p = w->pair;
     const struct portion *portion = &p->portions[p->nanswered % PORTIONS];
-    bool stops = false;
-    bool noted = false;
+    enum feed_state state = FEED_RUNS;
     p->answering = true;
     pthread_mutex_unlock(&p->lock);
-    answer_batches(p, portion, &stops, &noted);
+    for (size_t i = 0; i < portion->n && state == FEED_RUNS; i++) {
+        state = feed_answer(p->feed, p->reader, &portion->batches[i], portion->statuses[i]);
+    }
     pthread_mutex_lock(&p->lock);
     p->answering = false;
-    p->stops = stops;
-    p->noted = noted;
+    p->state = state;
     p->nanswered++;
     p->batches_answered = portion->end;
     wake_other(w);
@@ -167,7 +155,7 @@ static bool answer_first(struct worker *w, uint64_t n)
     struct pair *p = w->pair;
     pthread_mutex_lock(&p->lock);
     w->wanted = n;
-    while (!p->stops && p->batches_answered < n) {
+    while (p->state == FEED_RUNS && p->batches_answered < n) {
         if (can_answer(p)) {
             answer(w);
         } else {
@@ -175,21 +163,9 @@ static bool answer_first(struct worker *w, uint64_t n)
         }
     }
     w->wanted = 0;
-    const bool goes_on = !p->stops;
+    const bool goes_on = p->state == FEED_RUNS;
     pthread_mutex_unlock(&p->lock);
     return goes_on;
-}
-
-static void make_keys(struct worker *w, struct portion *portion)
-{
-    const struct identity *identity = w->pair->feed->identity;
-    for (size_t i = 0; i < portion->n; i++) {
-        struct batch *b = &portion->batches[i];
-        portion->statuses[i] = UNSEEN_OK;
-        if (b->nlines > 0 && identity) {
-            portion->statuses[i] = identity_take(identity, b, &w->scratch);
-        }
-    }
 }
 
 /* Reads a portion and splits all that has been read. False at the end. */
@@ -221,7 +197,9 @@ static void read_portion(struct worker *w)
     p->ended = !more;
     wake_other(w);
     pthread_mutex_unlock(&p->lock);
-    make_keys(w, portion);
+    for (size_t i = 0; i < portion->n; i++) {
+        portion->statuses[i] = identity_take(p->feed->identity, &portion->batches[i], &w->scratch);
+    }
     pthread_mutex_lock(&p->lock);
     portion->has_keys = true;
     wake_other(w);
@@ -330,15 +308,7 @@ bool pair_run(struct feed *f, struct reader *reader)
     }
     (void)work(&p.workers[0]);
     pthread_join(p.workers[1].thread, NULL);
-    if (!p.stops) {
-        reader_note_end(reader);
-    }
-    /* If the run ends early, files and lines beyond the last answered batch do not count. */
-    if (p.noted || !p.stops) {
-        f->failed = reader->failed || reader->note_failed;
-        reader_summary(reader);
-    }
-    reader_release(reader);
+    feed_end(f, reader, p.state);
     release(&p);
     return true;
 }

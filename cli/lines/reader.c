@@ -309,8 +309,7 @@ static bool take_lines(struct reader *r, struct batch *b)
     if (r->splits_only) {
         return true;
     }
-    const enum unseen_status status =
-        r->identity ? identity_take(r->identity, b, &r->scratch) : UNSEEN_OK;
+    const enum unseen_status status = identity_take(r->identity, b, &r->scratch);
     if (!reader_note(r, b, status)) {
         (void)reader_give_up(r);
     }

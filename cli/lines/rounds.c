@@ -43,8 +43,7 @@ struct rounds {
     struct batch *next;    /* is being filled, and in no round yet */
     uint64_t ntaken;       /* batches that were answered */
     size_t nblocks;        /* begun since the round that is being filled */
-    bool stops;            /* the run is to stop, */
-    bool noted;            /* as the reader has noted */
+    enum feed_state state;
 };
 
 /* ---- In the team ----------------------------------------------------------------------------- */
@@ -53,10 +52,7 @@ static void make_keys(struct rounds *r, size_t member, size_t i)
 {
     struct batch *b = r->working->batches[i];
     enum unseen_status *status = &r->working->statuses[i];
-    *status = UNSEEN_OK;
-    if (b->nlines > 0) {
-        *status = identity_take(r->feed->identity, b, &r->scratch[member]);
-    }
+    *status = identity_take(r->feed->identity, b, &r->scratch[member]);
     if (*status != UNSEEN_OK) {
         b->n = 0; /* has no keys */
     }
@@ -80,12 +76,8 @@ static void work(void *context, size_t member, size_t piece)
 
 static void take(struct rounds *r, struct round *round)
 {
-    for (size_t i = 0; i < round->n && !r->stops; i++) {
-        const struct batch *b = round->batches[i];
-        const enum unseen_status status = round->statuses[i];
-        r->noted = !reader_note(r->reader, b, status);
-        r->stops = (status == UNSEEN_OK && !feed_give(r->feed, b)) || r->noted;
-        r->feed->failed = r->feed->failed || r->reader->note_failed;
+    for (size_t i = 0; i < round->n && r->state == FEED_RUNS; i++) {
+        r->state = feed_answer(r->feed, r->reader, round->batches[i], round->statuses[i]);
         r->ntaken++;
     }
     round->n = 0;
@@ -96,13 +88,13 @@ static void advance(struct rounds *r)
 {
     struct round *ended = r->working;
     team_end(&r->team);
-    if (r->feed->between && !r->stops) {
+    if (r->feed->between && r->state == FEED_RUNS) {
         r->feed->between(r->feed->context);
     }
     r->working = r->filling;
     r->filling = ended;
     r->nblocks = 0;
-    if (r->working->n > 0 && !r->stops) {
+    if (r->working->n > 0 && r->state == FEED_RUNS) {
         team_begin(&r->team, r->working->n, r->parts ? PARTS : 0);
     }
     take(r, ended);
@@ -119,7 +111,7 @@ static int settle_before_wait(void *context)
 {
     struct rounds *r = context;
     settle(r);
-    return r->stops ? INPUT_STOP : feed_before_wait(r->feed);
+    return r->state == FEED_RUNS ? feed_before_wait(r->feed) : INPUT_STOP;
 }
 
 /* Called once for each block that is begun. */
@@ -130,16 +122,13 @@ static bool settle_used(void *context, uint64_t n)
         advance(r);
     }
     r->nblocks++;
-    return !r->stops;
+    return r->state == FEED_RUNS;
 }
 
-/* Fills rounds until the input ends or the run is to stop. True if the input has ended. */
-static bool fill(struct rounds *r)
+/* Fills rounds until the input ends or the run is to stop. */
+static void fill(struct rounds *r)
 {
-    while (!r->stops) {
-        if (!reader_next(r->reader, r->next)) {
-            return true;
-        }
+    while (r->state == FEED_RUNS && reader_next(r->reader, r->next)) {
         struct batch **slot = &r->filling->batches[r->filling->n++];
         struct batch *empty = *slot;
         *slot = r->next;
@@ -148,7 +137,6 @@ static bool fill(struct rounds *r)
             advance(r);
         }
     }
-    return false;
 }
 
 static bool make_batches(struct rounds *r)
@@ -202,18 +190,10 @@ bool rounds_run(struct feed *f, struct reader *reader)
     reader->splits_only = true;
     reader->nblocks = BLOCKS_MAX;
     reader->wait = (struct input_wait){settle_before_wait, settle_used, r};
-    const bool ended = fill(r);
+    fill(r);
     settle(r);
-    if (ended && !r->stops) {
-        reader_note_end(reader);
-    }
     team_stop(&r->team);
-    /* If the run ends early, files and lines beyond the last answered batch do not count. */
-    if (r->noted || (ended && !r->stops)) {
-        f->failed = reader->failed || reader->note_failed;
-        reader_summary(reader);
-    }
-    reader_release(reader);
+    feed_end(f, reader, r->state);
     free_batches(r);
     return true;
 }
