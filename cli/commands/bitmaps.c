@@ -1,8 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 #include "commands/bitmaps.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/integers.h"
 #include "print/message.h"
 #include "seen/stores.h"
+
+enum {
+    LISTED = 1024
+};
+
+_Static_assert(LISTED <= OUTPUT_BYTES / INTEGER_TEXT_MAX, "output_reserve has room for them all");
+
+struct bitmap_printer {
+    const struct options *o;
+    struct repeats *repeats;
+    struct output *out;
+    struct integers_printer integers;
+};
 
 bool bitmaps_report(const char *path, const struct unseen_error *error)
 {
@@ -52,4 +71,82 @@ bool bitmaps_save(struct unseen_bitmap *bitmap, const char *path)
 {
     struct unseen_error error;
     return unseen_bitmap_save(bitmap, &error) == UNSEEN_OK || bitmaps_report(path, &error);
+}
+
+/* ---- Print ----------------------------------------------------------------------------------- */
+
+/* Prints integers that came once each. */
+static void put_once(struct bitmap_printer *p, const uint64_t *values, size_t n)
+{
+    const char *prefix = p->o->print.count ? "1\t" : "";
+    const size_t prefix_len = strlen(prefix);
+    char padded[8] = {0}; /* copied whole, which needs no branch */
+    char *to = output_reserve(p->out, n * INTEGER_TEXT_MAX);
+    const char *begin = to;
+    if (!to) {
+        return;
+    }
+    memcpy(padded, prefix, prefix_len);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(to, padded, sizeof(padded));
+        to = integers_print(&p->integers, values[i], to + prefix_len);
+        *to++ = p->o->input.delimiter;
+    }
+    output_advance(p->out, (size_t)(to - begin));
+}
+
+/* Prints an integer n times. */
+static void put_repeated(struct bitmap_printer *p, uint64_t value, uint64_t n)
+{
+    char text[2 * INTEGER_TEXT_MAX];
+    char *to = text;
+    if (p->o->print.count) {
+        to += snprintf(text, INTEGER_TEXT_MAX, "%" PRIu64 "\t", n);
+        n = 1;
+    }
+    to = integers_print(&p->integers, value, to);
+    *to++ = p->o->input.delimiter;
+    for (; n > 0 && !p->out->failed; n--) {
+        output_write(p->out, text, (size_t)(to - text));
+    }
+}
+
+static void put_listed(struct bitmap_printer *p, const uint64_t *values, size_t n)
+{
+    for (size_t i = 0; i < n && !p->out->failed;) {
+        const uint64_t again = repeats_next(p->repeats);
+        const size_t first = i;
+        while (i < n && values[i] < again) {
+            i++;
+        }
+        if (i > first) {
+            put_once(p, values + first, i - first);
+        }
+        if (i < n && values[i] == again) {
+            put_repeated(p, again, 1 + repeats_take(p->repeats));
+            i++;
+        }
+    }
+}
+
+bool bitmaps_print(const struct unseen_bitmap *bitmap, struct repeats *repeats,
+                   const struct options *o, struct output *out)
+{
+    uint64_t values[LISTED];
+    uint64_t from = 0;
+    size_t n = 0;
+    struct bitmap_printer *p = malloc(sizeof(*p));
+    if (!p) {
+        return false;
+    }
+    p->o = o;
+    p->repeats = repeats;
+    p->out = out;
+    integers_start(&p->integers);
+    while (!out->failed && (n = unseen_bitmap_next(bitmap, from, values, LISTED)) > 0) {
+        put_listed(p, values, n);
+        from = values[n - 1] + 1;
+    }
+    free(p);
+    return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opens bitmaps in files, and reports their errors. */
+ * Opens bitmaps in files, reports their errors, and prints their integers. */
 #ifndef UNSEEN_CLI_BITMAPS_H
 #define UNSEEN_CLI_BITMAPS_H
 
@@ -9,6 +9,8 @@
 #include <unseen_bitmap.h>
 
 #include "commands/commands.h"
+#include "commands/repeats.h"
+#include "print/output.h"
 
 /* Each is false if it failed, which has been reported. The caller frees *bitmap_out. bitmaps_edit
  * waits for another process that edits the file as long as --wait says. */
@@ -19,5 +21,11 @@ bool bitmaps_save(struct unseen_bitmap *bitmap, const char *path);
 
 /* Reports an error of any function of a bitmap, and returns false. */
 bool bitmaps_report(const char *path, const struct unseen_error *error);
+
+/* Prints the integers of a bitmap in order, each again as often as the sorted repeats say. With
+ * --count it prints each integer once, behind its number. Takes all repeats. False without memory;
+ * then nothing was printed. */
+bool bitmaps_print(const struct unseen_bitmap *bitmap, struct repeats *repeats,
+                   const struct options *o, struct output *out);
 
 #endif

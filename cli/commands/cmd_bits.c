@@ -4,7 +4,6 @@
  * under its lock, and writes it anew in one step. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <unseen_bitmap.h>
@@ -12,16 +11,9 @@
 #include "commands/bitmaps.h"
 #include "commands/commands.h"
 #include "commands/integer_lines.h"
-#include "commands/integers.h"
 #include "lines/files.h"
 #include "print/message.h"
 #include "print/output.h"
-
-enum {
-    LISTED = 1024
-};
-
-_Static_assert(LISTED <= OUTPUT_BYTES / INTEGER_TEXT_MAX, "output_reserve has room for them all");
 
 struct bits {
     const struct options *o;
@@ -100,34 +92,11 @@ static bool run_check(struct bits *b)
 
 /* ---- list, count ----------------------------------------------------------------------------- */
 
-static void put_integers(struct bits *b, struct integers_printer *printer, const uint64_t *values,
-                         size_t n)
-{
-    char *to = output_reserve(&b->out, n * INTEGER_TEXT_MAX);
-    if (to) {
-        const char *end = integers_print_all(printer, values, n, "", b->o->input.delimiter, to);
-        output_advance(&b->out, (size_t)(end - to));
-    }
-}
-
 static bool run_list(struct bits *b)
 {
-    uint64_t values[LISTED];
-    uint64_t from = 0;
-    size_t n = 0;
-    struct integers_printer *printer = malloc(sizeof(*printer));
-    if (!printer) {
-        return message_no_memory();
-    }
-    const bool done = bitmaps_read(&b->bitmap, b->path, b->cpu);
-    integers_start(printer);
-    while (done && !b->out.failed &&
-           (n = unseen_bitmap_next(b->bitmap, from, values, LISTED)) > 0) {
-        put_integers(b, printer, values, n);
-        from = values[n - 1] + 1;
-    }
-    free(printer);
-    return done;
+    struct repeats none = {0};
+    return bitmaps_read(&b->bitmap, b->path, b->cpu) &&
+           (bitmaps_print(b->bitmap, &none, b->o, &b->out) || message_no_memory());
 }
 
 /* Reads "7" or "1000-1999"; false, and reported, if the text is neither. */

@@ -7,27 +7,16 @@
  *
  * Nothing is printed before the whole input was read and is right: a part of the result would be
  * taken for the whole. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <unseen_bitmap.h>
 
+#include "commands/bitmaps.h"
 #include "commands/commands.h"
 #include "commands/integer_lines.h"
-#include "commands/integers.h"
 #include "commands/repeats.h"
 #include "lines/files.h"
 #include "print/message.h"
 #include "print/output.h"
 #include "print/report.h"
-
-enum {
-    LISTED = 1024
-};
-
-_Static_assert(LISTED <= OUTPUT_BYTES / INTEGER_TEXT_MAX, "output_reserve has room for them all");
 
 struct sort {
     const struct options *o;
@@ -71,71 +60,6 @@ static bool take_integers(void *context, const uint64_t *values, const struct un
     return true;
 }
 
-/* ---- Output ---------------------------------------------------------------------------------- */
-
-/* Prints integers that came once each. */
-static void sort_put_once(struct sort *s, struct integers_printer *printer, const uint64_t *values,
-                          size_t n)
-{
-    char *to = output_reserve(&s->out, n * INTEGER_TEXT_MAX);
-    if (to) {
-        const char *prefix = s->o->print.count ? "1\t" : "";
-        const char *end = integers_print_all(printer, values, n, prefix, s->o->input.delimiter, to);
-        output_advance(&s->out, (size_t)(end - to));
-    }
-}
-
-/* Prints an integer n times. */
-static void put_repeated(struct sort *s, struct integers_printer *printer, uint64_t value,
-                         uint64_t n)
-{
-    char text[2 * INTEGER_TEXT_MAX];
-    char *to = text;
-    if (s->o->print.count) {
-        to += snprintf(text, INTEGER_TEXT_MAX, "%" PRIu64 "\t", n);
-        n = 1;
-    }
-    to = integers_print(printer, value, to);
-    *to++ = s->o->input.delimiter;
-    for (; n > 0 && !s->out.failed; n--) {
-        output_write(&s->out, text, (size_t)(to - text));
-    }
-}
-
-static void put_listed(struct sort *s, struct integers_printer *printer, const uint64_t *values,
-                       size_t n)
-{
-    for (size_t i = 0; i < n && !s->out.failed;) {
-        const uint64_t again = repeats_next(&s->repeats);
-        const size_t first = i;
-        while (i < n && values[i] < again) {
-            i++;
-        }
-        if (i > first) {
-            sort_put_once(s, printer, values + first, i - first);
-        }
-        if (i < n && values[i] == again) {
-            put_repeated(s, printer, again, 1 + repeats_take(&s->repeats));
-            i++;
-        }
-    }
-}
-
-static void sort_put_all(struct sort *s, struct integers_printer *printer)
-{
-    uint64_t values[LISTED];
-    uint64_t from = 0;
-    size_t n = 0;
-    integers_start(printer);
-    do {
-        n = unseen_bitmap_next(s->bitmap, from, values, LISTED);
-        if (n > 0) {
-            put_listed(s, printer, values, n);
-            from = values[n - 1] + 1;
-        }
-    } while (n == LISTED && !s->out.failed);
-}
-
 /* ---- Before and after ------------------------------------------------------------------------ */
 
 static bool sort_prepare(struct sort *s, enum unseen_cpu cpu)
@@ -168,14 +92,11 @@ static bool sort_all(struct sort *s, enum unseen_cpu cpu)
     if (!taken || !output_truncate(&s->out)) {
         return false;
     }
-    struct integers_printer *printer = malloc(sizeof(*printer));
-    if (!printer) {
+    repeats_sort(&s->repeats);
+    if (!bitmaps_print(s->bitmap, &s->repeats, s->o, &s->out)) {
         sort_report_memory();
         return false;
     }
-    repeats_sort(&s->repeats);
-    sort_put_all(s, printer);
-    free(printer);
     return output_close(&s->out);
 }
 

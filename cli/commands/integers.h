@@ -102,20 +102,4 @@ static inline char *integers_print(struct integers_printer *printer, uint64_t va
     return to;
 }
 
-/* Writes n integers, each between the prefix, of 8 bytes at most, and the delimiter. Returns the
- * end; may write n * INTEGER_TEXT_MAX bytes. */
-static inline char *integers_print_all(struct integers_printer *printer, const uint64_t *values,
-                                       size_t n, const char *prefix, char delimiter, char *to)
-{
-    const size_t prefix_len = strlen(prefix);
-    char padded[8] = {0}; /* copied whole, which needs no branch */
-    memcpy(padded, prefix, prefix_len);
-    for (size_t i = 0; i < n; i++) {
-        memcpy(to, padded, sizeof(padded));
-        to = integers_print(printer, values[i], to + prefix_len);
-        *to++ = delimiter;
-    }
-    return to;
-}
-
 #endif
