@@ -199,13 +199,9 @@ static bool job_save(struct build_job *m, const struct build_done *done)
 {
     struct unseen_error error = {.status = UNSEEN_ERR_NOMEM};
     m->note.len = 0;
-    if (text_reserve(&m->note, m->description.len)) {
-        memcpy(m->note.data, m->description.data, m->description.len);
-        m->note.len = m->description.len;
-        if (build_note_put(&m->note, &done->place, &done->counts)) {
-            error.status =
-                unseen_list_build_checkpoint(m->build, m->note.data, m->note.len, &error);
-        }
+    if (text_append(&m->note, m->description.data, m->description.len) &&
+        build_note_put(&m->note, &done->place, &done->counts)) {
+        error.status = unseen_list_build_checkpoint(m->build, m->note.data, m->note.len, &error);
     }
     m->has_state = m->has_state || error.status == UNSEEN_OK;
     return error.status == UNSEEN_OK || report_build(m, &error);

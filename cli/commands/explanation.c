@@ -15,15 +15,8 @@ static bool is_equal(struct unseen_bytes a, struct unseen_bytes b)
 /* Copies bytes to e->text and returns their offset, because the text may move. */
 static size_t explanation_save(struct explanation *e, struct unseen_bytes bytes)
 {
-    if (!text_reserve(&e->text, bytes.len)) {
-        e->failed = true;
-        return 0;
-    }
     const size_t at = e->text.len;
-    if (bytes.len > 0) {
-        memcpy(e->text.data + at, bytes.data, bytes.len);
-    }
-    e->text.len += bytes.len;
+    e->failed = !text_append(&e->text, bytes.data, bytes.len) || e->failed;
     return at;
 }
 

@@ -47,14 +47,9 @@ static enum redis_result redis_set_bytes(struct redis_set *r, struct unseen_byte
     if (r->max_len > 0 && r->len > r->max_len) {
         return skip_bytes(r, line);
     }
-    if (!text_reserve(&r->text, line.len + 1)) {
+    if (!text_append(&r->text, line.data, line.len) || !text_append(&r->text, "\n", 1)) {
         return REDIS_NOMEM;
     }
-    if (line.len > 0) {
-        memcpy(r->text.data + r->text.len, line.data, line.len);
-    }
-    r->text.len += line.len;
-    r->text.data[r->text.len++] = '\n';
     if (r->text.len < r->len + 2) {
         return REDIS_NOTHING;
     }

@@ -19,15 +19,7 @@ static bool push_bytes(struct requests_seen *r, struct unseen_bytes line)
         r->text.len -= r->at;
         r->at = 0;
     }
-    if (!text_reserve(&r->text, line.len + 1)) {
-        return false;
-    }
-    if (line.len > 0) {
-        memcpy(r->text.data + r->text.len, line.data, line.len);
-    }
-    r->text.len += line.len;
-    r->text.data[r->text.len++] = '\n';
-    return true;
+    return text_append(&r->text, line.data, line.len) && text_append(&r->text, "\n", 1);
 }
 
 bool requests_seen_push(struct requests_seen *r, struct unseen_bytes line)

@@ -19,18 +19,6 @@ enum {
     DEPTH_MAX = 2048 /* of nested objects and arrays */
 };
 
-static bool append(struct text *room, const char *data, size_t len)
-{
-    if (!text_reserve(room, len)) {
-        return false;
-    }
-    if (len > 0) {
-        memcpy(room->data + room->len, data, len);
-    }
-    room->len += len;
-    return true;
-}
-
 /* ---- Numbers and words ----------------------------------------------------------------------- */
 
 static const char *skip_digits(const char *at, const char *end)
@@ -106,20 +94,21 @@ static bool put_double(struct text *room, double value)
     (void)snprintf(buf, sizeof(buf), "%.17g", value);
     const char *exponent = strchr(buf, 'e');
     if (!exponent) {
-        return append(room, buf, strlen(buf)) && (strchr(buf, '.') || append(room, ".0", 2));
+        return text_append(room, buf, strlen(buf)) &&
+               (strchr(buf, '.') || text_append(room, ".0", 2));
     }
     const char *digits = exponent + 1;
     const bool is_negative = *digits == '-';
     digits += *digits == '-' || *digits == '+';
     digits += strspn(digits, "0");
-    return append(room, buf, (size_t)(exponent + 1 - buf)) &&
-           append(room, "-", is_negative ? 1 : 0) && append(room, digits, strlen(digits));
+    return text_append(room, buf, (size_t)(exponent + 1 - buf)) &&
+           text_append(room, "-", is_negative ? 1 : 0) && text_append(room, digits, strlen(digits));
 }
 
 static bool put_real(struct text *room, struct unseen_bytes text)
 {
     const size_t at = room->len;
-    if (!append(room, text.data, text.len) || !append(room, "", 1)) {
+    if (!text_append(room, text.data, text.len) || !text_append(room, "", 1)) {
         return false;
     }
     const double value = strtod(room->data + at, NULL);
@@ -137,8 +126,8 @@ static bool put_bare(struct text *room, struct unseen_bytes text)
 {
     const enum bare bare = bare_of(text);
     return bare == BARE_REAL          ? put_real(room, text)
-           : is_rewritten(text, bare) ? append(room, "0", 1)
-                                      : append(room, text.data, text.len);
+           : is_rewritten(text, bare) ? text_append(room, "0", 1)
+                                      : text_append(room, text.data, text.len);
 }
 
 /* ---- Strings --------------------------------------------------------------------------------- */
@@ -196,13 +185,13 @@ static bool put_escaped_byte(struct text *room, char c)
     if (found) {
         sequence[0] = '\\';
         sequence[1] = letters[found - bytes];
-        return append(room, sequence, 2);
+        return text_append(room, sequence, 2);
     }
     if ((unsigned char)c >= 0x20) {
-        return append(room, &c, 1);
+        return text_append(room, &c, 1);
     }
     (void)snprintf(sequence, sizeof(sequence), "\\u%04X", (unsigned)(unsigned char)c);
-    return append(room, sequence, 6);
+    return text_append(room, sequence, 6);
 }
 
 /* Puts the string between quotes with as few escapes as JSON allows. */
@@ -210,7 +199,7 @@ static bool put_string(struct text *room, struct unseen_bytes text)
 {
     const char *at = text.data;
     const char *end = at + text.len;
-    bool good = append(room, "\"", 1);
+    bool good = text_append(room, "\"", 1);
     while (good && at < end) {
         char bytes[JSON_BYTES_MAX] = {*at};
         size_t n = 1;
@@ -223,7 +212,7 @@ static bool put_string(struct text *room, struct unseen_bytes text)
             good = put_escaped_byte(room, bytes[i]);
         }
     }
-    return good && append(room, "\"", 1);
+    return good && text_append(room, "\"", 1);
 }
 
 /* ---- Objects and arrays: checking ------------------------------------------------------------ */
@@ -463,30 +452,30 @@ static bool put_value(const struct tree *t, struct place *p, struct text *room);
 
 static bool put_array(const struct tree *t, struct place p, struct text *room)
 {
-    bool good = append(room, "[", 1);
+    bool good = text_append(room, "[", 1);
     bool is_first = true;
     for (p = inside(t, &p); good && *p.at != ']'; skip_comma(t, &p)) {
-        good = append(room, ",", is_first ? 0 : 1) && put_value(t, &p, room);
+        good = text_append(room, ",", is_first ? 0 : 1) && put_value(t, &p, room);
         is_first = false;
     }
-    return good && append(room, "]", 1);
+    return good && text_append(room, "]", 1);
 }
 
 static bool put_members(const struct tree *t, const struct member *members, size_t n,
                         struct text *room)
 {
-    bool good = append(room, "{", 1);
+    bool good = text_append(room, "{", 1);
     bool is_first = true;
     for (size_t i = 0; i < n && good; i++) {
         if (i + 1 < n && compare_names(t, &members[i], &members[i + 1]) == 0) {
             continue; /* a later one counts */
         }
         struct place p = {t->begin + members[i].name - 1, members[i].node};
-        good = append(room, ",", is_first ? 0 : 1) && put_string(room, take_name(t, &p)) &&
-               append(room, ":", 1) && put_value(t, &p, room);
+        good = text_append(room, ",", is_first ? 0 : 1) && put_string(room, take_name(t, &p)) &&
+               text_append(room, ":", 1) && put_value(t, &p, room);
         is_first = false;
     }
-    return good && append(room, "}", 1);
+    return good && text_append(room, "}", 1);
 }
 
 static bool put_object(const struct tree *t, const struct place *p, struct text *room)

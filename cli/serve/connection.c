@@ -42,14 +42,7 @@ void forget_front(struct text *text, size_t *at)
 
 void connection_put(struct connection *c, const char *data, size_t len)
 {
-    if (c->failed || !text_reserve(&c->out, len)) {
-        c->failed = true;
-        return;
-    }
-    if (len > 0) {
-        memcpy(c->out.data + c->out.len, data, len);
-        c->out.len += len;
-    }
+    c->failed = c->failed || !text_append(&c->out, data, len);
 }
 
 void connection_puts(struct connection *c, const char *text)

@@ -94,12 +94,7 @@ static void put_marks(struct connection *c, enum request_type type, const char *
 /* Adds bytes to a text of the connection, which fails without memory for it. */
 static void keep(struct connection *c, struct text *text, const void *data, size_t len)
 {
-    if (c->failed || !text_reserve(text, len)) {
-        c->failed = true;
-        return;
-    }
-    memcpy(text->data + text->len, data, len);
-    text->len += len;
+    c->failed = c->failed || !text_append(text, data, len);
 }
 
 static bool keeps_news(const struct connection *c, enum request_type type)
