@@ -3,7 +3,6 @@
  * `unseen verify`, `repair` and `compact`: check a store, mend it, write it anew. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <unseen_list.h>
 
@@ -124,7 +123,27 @@ static void health_put_list(struct finding *f, const char *path,
 
 /* ---- unseen verify --------------------------------------------------------------------------- */
 
-/* Each returns EXIT_DONE, EXIT_NONE for damage, EXIT_TROUBLE. */
+/* Each returns EXIT_DONE, or EXIT_NONE for damage, or EXIT_TROUBLE if the file cannot be read. */
+
+/* Prints the finding about a file whose reader has compared all of its checksums; `more` follows
+ * the word good. The caller has reported an error. */
+static int put_read(struct finding *f, const char *path, const struct unseen_error *error,
+                    const char *more)
+{
+    const bool is_damaged = error->status == UNSEEN_ERR_CORRUPT;
+    if (error->status != UNSEEN_OK) {
+        finding_error(f, message_of(error));
+        finding_good(f, is_damaged ? "false" : "null");
+        finding_end(f);
+        return is_damaged ? EXIT_NONE : EXIT_TROUBLE;
+    }
+    finding_good(f, "true");
+    if (!f->json) {
+        output_print(f->out, "%s: good%s\n", path, more);
+    }
+    finding_end(f);
+    return EXIT_DONE;
+}
 
 static int verify_list(const char *path, const struct options *o, struct output *out)
 {
@@ -139,18 +158,13 @@ static int verify_list(const char *path, const struct options *o, struct output 
     }
     unseen_list_close(list);
     struct finding f = finding_start(out, o, "list", path);
-    int status = EXIT_DONE;
-    if (error.status == UNSEEN_OK) {
-        health_put_list(&f, path, &info);
-    } else {
-        const bool is_damaged = error.status == UNSEEN_ERR_CORRUPT;
-        status = is_damaged ? EXIT_NONE : EXIT_TROUBLE;
+    if (error.status != UNSEEN_OK) {
         lists_report(path, &error);
-        finding_error(&f, message_of(&error));
-        finding_good(&f, is_damaged ? "false" : "null");
+        return put_read(&f, path, &error, "");
     }
+    health_put_list(&f, path, &info);
     finding_end(&f);
-    return status;
+    return EXIT_DONE;
 }
 
 static int verify_store(const char *path, const struct options *o, struct output *out)
@@ -179,26 +193,6 @@ static int verify_store(const char *path, const struct options *o, struct output
     }
     message_hint("unseen repair %s", path);
     return EXIT_NONE;
-}
-
-/* Prints the finding about a file whose reader has compared all of its checksums; `more` follows
- * the word good. The caller has reported an error. */
-static int put_read(struct finding *f, const char *path, const struct unseen_error *error,
-                    const char *more)
-{
-    const bool is_damaged = error->status == UNSEEN_ERR_CORRUPT;
-    if (error->status != UNSEEN_OK) {
-        finding_error(f, message_of(error));
-        finding_good(f, is_damaged ? "false" : "null");
-        finding_end(f);
-        return is_damaged ? EXIT_NONE : EXIT_TROUBLE;
-    }
-    finding_good(f, "true");
-    if (!f->json) {
-        output_print(f->out, "%s: good%s\n", path, more);
-    }
-    finding_end(f);
-    return EXIT_DONE;
 }
 
 static int verify_layer(const char *path, const struct options *o, struct output *out)

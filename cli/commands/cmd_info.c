@@ -3,7 +3,6 @@
  * `unseen info`: the figures of a store, a list, a frozen layer or a bitmap, as text or as JSON
  * (info_json.h). Those of a set that a server has: info_server.h. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "address.h"
@@ -39,21 +38,17 @@ static void put_layer(struct output *out, const struct unseen_layer_info *i, con
     info_text_written(out, info_written(path, written) ? written : NULL);
 }
 
-static int info_layer(const struct options *o)
+static bool info_layer(const char *path, const struct options *o, struct output *out)
 {
     struct unseen_layer *layer = NULL;
     struct unseen_layer_info info = {.size = sizeof(info)};
-    struct output out = {.fd = -1};
-    if (!layers_open(&layer, o->input.files[0])) {
-        return EXIT_TROUBLE;
+    if (!layers_open(&layer, path)) {
+        return false;
     }
     (void)unseen_layer_info(layer, &info); /* fails for a wrong size only */
     unseen_layer_free(layer);
-    if (!output_open(&out, NULL)) {
-        return EXIT_TROUBLE;
-    }
-    (o->print.json ? info_json_layer : put_layer)(&out, &info, o->input.files[0]);
-    return output_close(&out) ? EXIT_DONE : EXIT_TROUBLE;
+    (o->print.json ? info_json_layer : put_layer)(out, &info, path);
+    return true;
 }
 
 /* ---- A bitmap -------------------------------------------------------------------------------- */
@@ -90,14 +85,13 @@ static void put_bitmap(struct output *out, const struct info_bitmap *i, const ch
     info_text_written(out, info_written(path, written) ? written : NULL);
 }
 
-static int info_bitmap(const struct options *o, enum unseen_cpu cpu)
+static bool info_bitmap(const char *path, const struct options *o, enum unseen_cpu cpu,
+                        struct output *out)
 {
-    const char *path = o->input.files[0];
     struct unseen_bitmap *bitmap = NULL;
-    struct output out = {.fd = -1};
     struct stat st = {0};
     if (!bitmaps_read(&bitmap, path, cpu)) {
-        return EXIT_TROUBLE;
+        return false;
     }
     struct info_bitmap info = {.n = unseen_bitmap_count(bitmap, 0, UNSEEN_BITMAP_END),
                                .memory = unseen_bitmap_memory(bitmap)};
@@ -107,14 +101,35 @@ static int info_bitmap(const struct options *o, enum unseen_cpu cpu)
     }
     unseen_bitmap_free(bitmap);
     info.disk = stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
-    if (!output_open(&out, NULL)) {
-        return EXIT_TROUBLE;
-    }
-    (o->print.json ? info_json_bitmap : put_bitmap)(&out, &info, path);
-    return output_close(&out) ? EXIT_DONE : EXIT_TROUBLE;
+    (o->print.json ? info_json_bitmap : put_bitmap)(out, &info, path);
+    return true;
 }
 
-/* ---- Either ---------------------------------------------------------------------------------- */
+/* ---- A list and a store ---------------------------------------------------------------------- */
+
+static void put_list(struct output *out, const struct unseen_list *list, const char *path)
+{
+    char written[24];
+    struct info_list figures = {.path = path,
+                                .info = {.size = sizeof(figures.info), .profile = ""},
+                                .written = info_written(path, written) ? written : NULL};
+    (void)unseen_list_info(list, &figures.info); /* fails for a wrong size only */
+    figures.kind = unseen_kind_name(figures.info.kind);
+    figures.rate_of_key = figures.info.rate / unseen_kind_texts_max(figures.info.kind);
+    info_text_list(out, &figures);
+}
+
+static bool info_list(const char *path, const struct options *o, enum unseen_cpu cpu,
+                      struct output *out)
+{
+    struct opened_list l;
+    if (!lists_open(&l, path, UNSEEN_LIST_MAP, cpu)) {
+        return false;
+    }
+    (o->print.json ? info_json_list : put_list)(out, l.list, path);
+    lists_close(&l);
+    return true;
+}
 
 static void put_store(struct output *out, struct unseen_store *store, const char *path)
 {
@@ -130,74 +145,48 @@ static void put_store(struct output *out, struct unseen_store *store, const char
     info_text_store(out, &figures);
 }
 
-static void put_list(struct output *out, const struct unseen_list *list, const char *path)
-{
-    char written[24];
-    struct info_list figures = {.path = path,
-                                .info = {.size = sizeof(figures.info), .profile = ""},
-                                .written = info_written(path, written) ? written : NULL};
-    (void)unseen_list_info(list, &figures.info); /* fails for a wrong size only */
-    figures.kind = unseen_kind_name(figures.info.kind);
-    figures.rate_of_key = figures.info.rate / unseen_kind_texts_max(figures.info.kind);
-    info_text_list(out, &figures);
-}
-
-/* Prints the figures of the store or of the list; the other is NULL. */
-static int info_print(const struct options *o, struct unseen_store *store,
-                      const struct unseen_list *list)
-{
-    struct output out = {.fd = -1};
-    if (!output_open(&out, NULL)) {
-        return EXIT_TROUBLE;
-    }
-    if (store) {
-        (o->print.json ? info_json : put_store)(&out, store, o->input.files[0]);
-    } else {
-        (o->print.json ? info_json_list : put_list)(&out, list, o->input.files[0]);
-    }
-    return output_close(&out) ? EXIT_DONE : EXIT_TROUBLE;
-}
-
-static int info_list(const struct options *o, enum unseen_cpu cpu)
-{
-    struct opened_list l;
-    int status = EXIT_TROUBLE;
-    if (lists_open(&l, o->input.files[0], UNSEEN_LIST_MAP, cpu)) {
-        status = info_print(o, NULL, l.list);
-        lists_close(&l);
-    }
-    return status;
-}
-
-static int info_store(const struct options *o, enum unseen_cpu cpu)
+static bool info_store(const char *path, const struct options *o, enum unseen_cpu cpu,
+                       struct output *out)
 {
     struct unseen_store *store = NULL;
-    int status = EXIT_TROUBLE;
-    if (stores_open_to_read(&store, o->input.files[0], &o->seen, cpu)) {
-        status = info_print(o, store, NULL);
-        (void)unseen_store_close(store, NULL); /* was only read */
+    if (!stores_open_to_read(&store, path, &o->seen, cpu)) {
+        return false;
     }
-    return status;
+    (o->print.json ? info_json : put_store)(out, store, path);
+    (void)unseen_store_close(store, NULL); /* was only read */
+    return true;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static bool info_print(const char *path, const struct options *o, enum unseen_cpu cpu,
+                       struct output *out)
+{
+    if (address_is_server(path)) {
+        return info_server(path, o, out);
+    }
+    switch (stores_kind_of(path)) {
+    case STORES_LIST:
+        return info_list(path, o, cpu, out);
+    case STORES_LAYER:
+        return info_layer(path, o, out);
+    case STORES_BITMAP:
+        return info_bitmap(path, o, cpu, out);
+    default:
+        return info_store(path, o, cpu, out);
+    }
 }
 
 int info_run(const struct options *o, enum unseen_cpu cpu)
 {
+    struct output out = {.fd = -1};
     if (o->input.nfiles > 1) {
         message_error("one store or list at a time");
         message_hint("unseen info %s", o->input.files[0]);
         return EXIT_TROUBLE;
     }
-    if (address_is_server(o->input.files[0])) {
-        return info_server(o);
-    }
-    switch (stores_kind_of(o->input.files[0])) {
-    case STORES_LIST:
-        return info_list(o, cpu);
-    case STORES_LAYER:
-        return info_layer(o);
-    case STORES_BITMAP:
-        return info_bitmap(o, cpu);
-    default:
-        return info_store(o, cpu);
-    }
+    const bool done = output_open(&out, NULL) && info_print(o->input.files[0], o, cpu, &out) &&
+                      output_close(&out);
+    output_abandon(&out);
+    return done ? EXIT_DONE : EXIT_TROUBLE;
 }

@@ -2,20 +2,19 @@
 #include "commands/info_json.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include <unseen_list.h>
 
+#include "commands/info_text.h"
 #include "print/json.h"
 #include "seen/stores.h"
 
 static void json_put_text(struct output *out, const char *name, const char *text)
 {
     output_print(out, "\"%s\":", name);
-    json_write_string(out, (struct unseen_bytes){text, strlen(text)});
+    json_write_text(out, text);
     json_write(out, ",");
 }
 
@@ -69,7 +68,7 @@ void info_json(struct output *out, struct unseen_store *store, const char *path)
     put_real(out, "fpr_promise", stats.fpr_promise);
     put_real(out, "fpr_estimate", stats.fpr_estimate);
     put_real(out, "fill", stats.fill);
-    put_real(out, "bits_per_key", stats.nkeys ? 8 * (double)stats.memory / (double)stats.nkeys : 0);
+    put_real(out, "bits_per_key", info_bits_per_key(stats.memory, stats.nkeys));
     put_count(out, "memory_bytes", stats.memory);
     put_count(out, "log_bytes", info.log_bytes);
     put_count(out, "dead_bytes", info.dead_bytes);
@@ -86,7 +85,6 @@ void info_json_list(struct output *out, const struct unseen_list *list, const ch
     struct unseen_list_info info = {.size = sizeof(info), .profile = ""};
     (void)unseen_list_info(list, &info); /* fails for a wrong size only */
     const uint64_t changes = info.changes_bytes + info.torn_bytes;
-    const double bits = 8 * (double)(info.bytes - changes);
     json_write(out, "{");
     json_put_text(out, "list", path);
     json_put_text(out, "kind", unseen_kind_name(info.kind));
@@ -102,7 +100,7 @@ void info_json_list(struct output *out, const struct unseen_list *list, const ch
     put_count(out, "bytes", info.bytes);
     put_count(out, "changes_bytes", info.changes_bytes);
     put_count(out, "torn_bytes", info.torn_bytes);
-    put_real(out, "bits_per_entry", info.nkeys ? bits / (double)info.nkeys : 0);
+    put_real(out, "bits_per_entry", info_bits_per_key(info.bytes - changes, info.nkeys));
     put_count(out, "pages", info.npages);
     put_count(out, "layers", info.nlayers);
     put_count(out, "on_no_page", info.nleft);

@@ -6,7 +6,6 @@
 #include "commands/info_server.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,14 +174,14 @@ static void print_redis_json(struct output *out, const struct redis_info *i, con
 {
     const struct unseen_set_stats *s = &i->stats;
     json_write(out, "{\"store\":");
-    json_write_string(out, (struct unseen_bytes){address, strlen(address)});
+    json_write_text(out, address);
     output_print(out,
                  ",\"keys\":%" PRIu64 ",\"filter\":\"%s\",\"fpr_promise\":%.6g,\"fpr_estimate\":"
                  "%.6g,\"bits_per_key\":%.6g,\"memory_bytes\":%" PRIu64 ",\"max_bytes\":%" PRIu64,
                  s->nkeys, s->filter, s->fpr_promise, s->fpr_estimate,
                  info_bits_per_key(s->memory, s->nkeys), s->memory, i->maxbytes);
     json_write(out, ",\"profile\":");
-    json_write_string(out, (struct unseen_bytes){profile, strlen(profile)});
+    json_write_text(out, profile);
     output_print(out, ",\"shards\":%zu}\n", i->nkeys);
 }
 
@@ -202,22 +201,14 @@ static bool print_set(struct output *out, struct redis_set_client *redis, const 
     return true;
 }
 
-/* ---- Either ---------------------------------------------------------------------------------- */
-
-int info_server(const struct options *o)
+bool info_server(const char *address, const struct options *o, struct output *out)
 {
     struct server s;
     struct seen_options seen = o->seen;
-    struct output out = {.fd = -1};
-    seen.path = o->input.files[0];
-    bool done = server_open(&s, &seen) && output_open(&out, NULL) &&
-                (s.redis ? print_set(&out, s.redis, seen.path, o->print.json)
-                         : print_served(&out, &s.remote, o->print.json));
+    seen.path = address;
+    const bool done =
+        server_open(&s, &seen) && (s.redis ? print_set(out, s.redis, address, o->print.json)
+                                           : print_served(out, &s.remote, o->print.json));
     server_close(&s);
-    if (done) {
-        done = output_close(&out);
-    } else {
-        output_abandon(&out);
-    }
-    return done ? EXIT_DONE : EXIT_TROUBLE;
+    return done;
 }

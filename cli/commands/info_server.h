@@ -5,8 +5,9 @@
 #define UNSEEN_CLI_INFO_SERVER_H
 
 #include "commands/commands.h"
+#include "print/output.h"
 
-/* Prints the figures of the set at the address that is the first file. Returns the exit status. */
-int info_server(const struct options *o);
+/* Prints the figures of the set at an address. False if that failed, which has been reported. */
+bool info_server(const char *address, const struct options *o, struct output *out);
 
 #endif
