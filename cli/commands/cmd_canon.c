@@ -5,8 +5,6 @@
  * are canonical, they are most of the input. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "commands/base.h"
 #include "commands/commands.h"
@@ -131,11 +129,7 @@ static void put_json_surt(struct canon *c, const struct batch *b, size_t i)
 {
     const struct unseen_bytes surt = find_surt(c, b, i);
     json_write(&c->out, ",\"surt\":");
-    if (surt.data) {
-        json_write_string(&c->out, surt);
-    } else {
-        json_write(&c->out, "null");
-    }
+    json_write_string_or_null(&c->out, surt);
 }
 
 /* Prints the fingerprint of line i. A line of which Scrapy makes no request is printed as it is. */
@@ -156,11 +150,7 @@ static void put_json_fingerprint(struct canon *c, const struct batch *b, size_t 
     const bool has =
         b->forms[i] != UNSEEN_URL_FAILED && fingerprint_write(b->items[i], b->canons[i], digits);
     json_write(&c->out, ",\"fingerprint\":");
-    if (has) {
-        json_write_string(&c->out, (struct unseen_bytes){digits, sizeof(digits)});
-    } else {
-        json_write(&c->out, "null");
-    }
+    json_write_string_or_null(&c->out, (struct unseen_bytes){has ? digits : NULL, sizeof(digits)});
 }
 
 /* Prints the share of line i, from 1, between two texts. */
@@ -203,11 +193,8 @@ static void canon_put_json(struct canon *c, const struct batch *b, size_t i)
     json_write(out, "{\"input\":");
     json_write_string(out, b->items[i]);
     json_write(out, statuses[b->forms[i]]);
-    if (b->forms[i] == UNSEEN_URL_FAILED) {
-        json_write(out, "null");
-    } else {
-        json_write_string(out, b->canons[i]);
-    }
+    const bool has = b->forms[i] != UNSEEN_URL_FAILED;
+    json_write_string_or_null(out, has ? b->canons[i] : (struct unseen_bytes){NULL, 0});
     if (c->o->print.expressions) {
         json_write(out, ",\"expressions\":[");
         for (size_t j = 0; j < n; j++) {

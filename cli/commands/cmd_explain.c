@@ -136,11 +136,8 @@ static void json_url(struct explain *x, const struct explanation *e)
     explain_put(x, ",\"status\":");
     json_write_text(&x->out, statuses[e->form]);
     explain_put(x, ",\"canonical\":");
-    if (e->form == UNSEEN_URL_FAILED) {
-        explain_put(x, "null");
-    } else {
-        json_write_string(&x->out, e->canon);
-    }
+    json_write_string_or_null(&x->out, e->form == UNSEEN_URL_FAILED ? (struct unseen_bytes){NULL, 0}
+                                                                    : e->canon);
     explain_put(x, ",\"steps\":[");
     for (size_t i = 0; i < e->nsteps; i++) {
         explain_put(x, i > 0 ? ",{\"rule\":" : "{\"rule\":");

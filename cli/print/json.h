@@ -18,6 +18,16 @@ static inline void json_write_text(struct output *out, const char *text)
     json_write_string(out, (struct unseen_bytes){text, strlen(text)});
 }
 
+/* Writes a JSON string; null if there are no bytes (data is NULL). */
+static inline void json_write_string_or_null(struct output *out, struct unseen_bytes bytes)
+{
+    if (bytes.data) {
+        json_write_string(out, bytes);
+    } else {
+        output_write(out, "null", 4);
+    }
+}
+
 /* Writes JSON that is made already. */
 static inline void json_write(struct output *out, const char *text)
 {
