@@ -4,9 +4,6 @@
  * over before a commit: each batch is committed at once. */
 #include "commands/cmd_change.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "address.h"
 #include "commands/change_server.h"
 #include "commands/commands.h"
@@ -118,10 +115,7 @@ int change_finish(struct change *c)
 
 void change_count(struct change *c, const struct batch *b)
 {
-    c->report.nlong += b->nlong;
-    c->report.nmisses += b->nmisses;
-    c->report.nskipped += b->nskipped;
-    c->report.nbytes += b->nbytes;
+    batch_count(b, &c->report);
     c->report.nfailed += batch_count_failed(b, 0, b->n);
     after_run_look(&c->first_failed, b);
 }

@@ -10,7 +10,6 @@
  *
  * With --both, the keys that all files have are counted (shared_keys.h). */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -243,10 +242,7 @@ static bool take_groups(struct count *c, const struct batch *b)
 static bool count_take_batch(void *context, const struct batch *b)
 {
     struct count *c = context;
-    c->report.nlong += b->nlong;
-    c->report.nmisses += b->nmisses;
-    c->report.nskipped += b->nskipped;
-    c->report.nbytes += b->nbytes;
+    batch_count(b, &c->report);
     c->report.nfailed += batch_count_failed(b, 0, b->n);
     report_poll();
     if (c->o->group.both) {

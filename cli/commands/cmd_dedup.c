@@ -6,7 +6,6 @@
  * memory and are copied at once. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "address.h"
@@ -251,11 +250,7 @@ static void answer_taken(struct dedup *d, const struct batch *b, size_t first,
 /* Counts what belongs to no single line of b, of which the first n were answered. */
 static void count_batch(struct dedup *d, const struct batch *b, size_t n)
 {
-    d->report.nlong += b->nlong;
-    d->report.nother += b->nother;
-    d->report.nmisses += b->nmisses;
-    d->report.nskipped += b->nskipped;
-    d->report.nbytes += b->nbytes;
+    batch_count(b, &d->report);
     if (n < b->n) {
         d->report.nbytes -= (uint64_t)(b->end - b->lines[n].data);
     }

@@ -13,6 +13,7 @@
 #include <unseen.h>
 
 #include "lines/text.h"
+#include "print/report.h"
 
 enum {
     BATCH_LINES = 512,
@@ -66,6 +67,16 @@ static inline void batch_move_line(struct batch *b, size_t to, size_t from)
     if (b->texts == b->trimmed) {
         b->trimmed[to] = b->trimmed[from];
     }
+}
+
+/* Counts in the report what belongs to no single line of b. */
+static inline void batch_count(const struct batch *b, struct report *report)
+{
+    report->nlong += b->nlong;
+    report->nother += b->nother;
+    report->nmisses += b->nmisses;
+    report->nskipped += b->nskipped;
+    report->nbytes += b->nbytes;
 }
 
 /* Counts the lines that are not URLs among n lines from first on. */
