@@ -6,53 +6,40 @@
 #include "build/build_job.h"
 #include "print/message.h"
 
-static void build_print_text(const struct build_job *m, const struct unseen_list_info *info,
-                             double bits)
+static void build_print_figures(const struct build_job *m, const struct unseen_list_info *info)
 {
     const struct build_counts *c = &m->done.counts;
-    const struct {
-        const char *name;
-        uint64_t value;
-        bool always;
-    } counts[] = {
-        {"lines", c->nlines, true},
-        {"entries", c->nentries, true},
-        {"distinct", info->nkeys, true},
-        {"comments", c->ncomments, false},
-        {"dangerous", c->ndangerous, false},
-        {"left out", c->nskipped, false},
-        {"removed", c->nremoved, false},
-        {"allowed", info->nallowed, false},
-        {"known good", m->known_good.nasked, false},
-        {"of them hit", m->known_good.nallowed, false},
-        {"bytes", info->bytes, true},
+    const struct figure figures[] = {
+        {"lines", "lines", c->nlines, false},
+        {"entries", "entries", c->nentries, false},
+        {"distinct", "distinct", info->nkeys, false},
+        {"comments", "comments", c->ncomments, true},
+        {"dangerous", "dangerous", c->ndangerous, true},
+        {"left out", "left_out", c->nskipped, true},
+        {"removed", "removed", c->nremoved, true},
+        {"allowed", "allowed", info->nallowed, true},
+        {"known good", "known_good", m->known_good.nasked, true},
+        {"of them hit", "known_good_hit", m->known_good.nallowed, true},
+        {"bytes", "bytes", info->bytes, false},
     };
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        if (counts[i].always || counts[i].value > 0) {
-            message_plain("%-12s %" PRIu64, counts[i].name, counts[i].value);
-        }
+    const size_t n = sizeof(figures) / sizeof(figures[0]);
+    const uint64_t nkeys = info->nkeys ? info->nkeys : 1;
+    const double bits = 8 * (double)(info->bytes - info->changes_bytes) / (double)nkeys;
+    char json[FIGURES_JSON_CAP];
+    if (m->o->report.stats == STATS_JSON) {
+        figures_write_json(figures, n, json);
+        message_plain("{%s,\"bits_per_entry\":%.4f,\"rate\":%.6g"
+                      ",\"kind\":\"%s\",\"profile\":\"%s\",\"seconds\":%.6f}",
+                      json, bits, info->rate, unseen_kind_name(info->kind), info->profile,
+                      progress_seconds(&m->progress));
+        return;
     }
+    figures_print(figures, n);
     message_plain("%-12s %.3f", "bits/entry", bits);
     message_plain("%-12s %.3g", "wrong", info->rate);
     message_plain("%-12s %s", "kind", unseen_kind_name(info->kind));
     message_plain("%-12s %s", "profile", info->profile);
     message_plain("%-12s %.3f", "seconds", progress_seconds(&m->progress));
-}
-
-static void build_print_json(const struct build_job *m, const struct unseen_list_info *info,
-                             double bits)
-{
-    const struct build_counts *c = &m->done.counts;
-    message_plain("{\"lines\":%" PRIu64 ",\"entries\":%" PRIu64 ",\"distinct\":%" PRIu64
-                  ",\"comments\":%" PRIu64 ",\"dangerous\":%" PRIu64 ",\"left_out\":%" PRIu64
-                  ",\"removed\":%" PRIu64 ",\"allowed\":%" PRIu64 ",\"known_good\":%" PRIu64
-                  ",\"known_good_hit\":%" PRIu64 ",\"bytes\":%" PRIu64
-                  ",\"bits_per_entry\":%.4f,\"rate\":%.6g"
-                  ",\"kind\":\"%s\",\"profile\":\"%s\",\"seconds\":%.6f}",
-                  c->nlines, c->nentries, info->nkeys, c->ncomments, c->ndangerous, c->nskipped,
-                  c->nremoved, info->nallowed, m->known_good.nasked, m->known_good.nallowed,
-                  info->bytes, bits, info->rate, unseen_kind_name(info->kind), info->profile,
-                  progress_seconds(&m->progress));
 }
 
 /* Counts wrong lines, even without --stats: nobody has looked at each of them. */
@@ -93,11 +80,8 @@ bool build_job_report(const struct build_job *m)
                       " known good lines would be listed, and are allowed now",
                       m->known_good.nallowed, m->known_good.nasked);
     }
-    const uint64_t n = made.info.nkeys ? made.info.nkeys : 1;
-    const double bits = 8 * (double)(made.info.bytes - made.info.changes_bytes) / (double)n;
     if (m->o->report.stats != STATS_NONE) {
-        (m->o->report.stats == STATS_JSON ? build_print_json : build_print_text)(m, &made.info,
-                                                                                 bits);
+        build_print_figures(m, &made.info);
     }
     build_old_close(&made);
     return true;

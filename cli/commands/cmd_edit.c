@@ -3,7 +3,6 @@
  * `unseen allow` and `unseen update`: lines become entries of a list, and all of them are one
  * commit of changes. If one line is refused, nothing is changed. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <unseen_list.h>
@@ -266,33 +265,25 @@ static void hint_size(const struct edit *e, const struct unseen_list_info *info)
 
 static void print_figures(const struct edit *e, const struct unseen_list_info *info)
 {
-    const struct {
-        const char *text;
-        const char *json;
-        uint64_t value;
-    } figures[] = {
-        {"lines", "lines", e->nlines},
-        {"changed", "changed", e->nchanged},
-        {"not there", "not_there", e->nmissing},
-        {"comments", "comments", e->ncomments},
-        {"dangerous", "dangerous", e->ndangerous},
-        {"left out", "left_out", e->nskipped},
-        {"allowed", "allowed", info->nallowed},
-        {"added", "added", info->nadded},
-        {"removed", "removed", info->nremoved},
-        {"bytes", "changes_bytes", info->changes_bytes},
+    const struct figure figures[] = {
+        {"lines", "lines", e->nlines, false},
+        {"changed", "changed", e->nchanged, false},
+        {"not there", "not_there", e->nmissing, false},
+        {"comments", "comments", e->ncomments, false},
+        {"dangerous", "dangerous", e->ndangerous, false},
+        {"left out", "left_out", e->nskipped, false},
+        {"allowed", "allowed", info->nallowed, false},
+        {"added", "added", info->nadded, false},
+        {"removed", "removed", info->nremoved, false},
+        {"bytes", "changes_bytes", info->changes_bytes, false},
     };
-    char json[600] = "{";
-    size_t len = 1;
-    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
-        if (e->o->report.stats == STATS_TEXT) {
-            message_plain("%-12s %" PRIu64, figures[i].text, figures[i].value);
-        }
-        len += (size_t)snprintf(json + len, sizeof(json) - len, "%s\"%s\":%" PRIu64,
-                                i > 0 ? "," : "", figures[i].json, figures[i].value);
-    }
-    if (e->o->report.stats == STATS_JSON) {
-        message_plain("%s}", json);
+    const size_t n = sizeof(figures) / sizeof(figures[0]);
+    char json[FIGURES_JSON_CAP];
+    if (e->o->report.stats == STATS_TEXT) {
+        figures_print(figures, n);
+    } else if (e->o->report.stats == STATS_JSON) {
+        figures_write_json(figures, n, json);
+        message_plain("{%s}", json);
     }
 }
 

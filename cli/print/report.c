@@ -85,43 +85,53 @@ void report_poll(void)
     }
 }
 
-static void print_text(const struct report *r, const struct unseen_set_stats *s,
-                       const char *profile, double seconds)
+void figures_print(const struct figure *figures, size_t n)
 {
-    const struct {
-        const char *name;
-        uint64_t value;
-        bool always;
-    } counts[] = {
-        {"lines", nlines(r), true},         {"new", r->nnew, true},
-        {"seen", r->nseen, true},           {"too long", r->nlong, false},
-        {"other shares", r->nother, false}, {"without key", r->nmisses, false},
-        {"not a URL", r->nfailed, false},   {"excluded by", r->nexcluded, false},
-        {"bytes", r->nbytes, true},         {"keys", s->nkeys, true},
-        {"memory", s->memory, true},
-    };
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        if (counts[i].always || counts[i].value > 0) {
-            message_plain("%-12s %" PRIu64, counts[i].name, counts[i].value);
+    for (size_t i = 0; i < n; i++) {
+        if (!figures[i].is_rare || figures[i].value > 0) {
+            message_plain("%-12s %" PRIu64, figures[i].text, figures[i].value);
         }
     }
+}
+
+void figures_write_json(const struct figure *figures, size_t n, char json[FIGURES_JSON_CAP])
+{
+    size_t len = 0;
+    for (size_t i = 0; i < n; i++) {
+        len += (size_t)snprintf(json + len, FIGURES_JSON_CAP - len, "%s\"%s\":%" PRIu64,
+                                i > 0 ? "," : "", figures[i].json, figures[i].value);
+    }
+}
+
+static void print_figures(const struct report *r, const struct unseen_set_stats *s,
+                          const char *profile, double seconds)
+{
+    const struct figure figures[] = {
+        {"lines", "lines", nlines(r), false},
+        {"new", "new", r->nnew, false},
+        {"seen", "seen", r->nseen, false},
+        {"too long", "too_long", r->nlong, true},
+        {"other shares", "other_shares", r->nother, true},
+        {"without key", "without_key", r->nmisses, true},
+        {"not a URL", "not_urls", r->nfailed, true},
+        {"excluded by", "excluded_by", r->nexcluded, true},
+        {"bytes", "bytes", r->nbytes, false},
+        {"keys", "keys", s->nkeys, false},
+        {"memory", "memory", s->memory, false},
+    };
+    const size_t n = sizeof(figures) / sizeof(figures[0]);
+    char json[FIGURES_JSON_CAP];
+    if (r->o->stats == STATS_JSON) {
+        figures_write_json(figures, n, json);
+        message_plain("{%s,\"fpr_estimate\":%.4g,\"fpr_promise\":%.4g"
+                      ",\"profile\":\"%s\",\"filter\":\"%s\",\"cpu\":\"%s\",\"seconds\":%.6f}",
+                      json, s->fpr_estimate, s->fpr_promise, profile, s->filter, s->cpu, seconds);
+        return;
+    }
+    figures_print(figures, n);
     message_plain("%-12s %s", "profile", profile);
     message_plain("%-12s %.2g (at most %.2g)", "wrong seen", s->fpr_estimate, s->fpr_promise);
     message_plain("%-12s %.3f", "seconds", seconds);
-}
-
-static void print_json(const struct report *r, const struct unseen_set_stats *s,
-                       const char *profile, double seconds)
-{
-    message_plain("{\"lines\":%" PRIu64 ",\"new\":%" PRIu64 ",\"seen\":%" PRIu64
-                  ",\"too_long\":%" PRIu64 ",\"other_shares\":%" PRIu64 ",\"without_key\":%" PRIu64
-                  ",\"not_urls\":%" PRIu64 ",\"excluded_by\":%" PRIu64 ",\"bytes\":%" PRIu64
-                  ",\"keys\":%" PRIu64 ",\"memory\":%" PRIu64
-                  ",\"fpr_estimate\":%.4g,\"fpr_promise\":%.4g"
-                  ",\"profile\":\"%s\",\"filter\":\"%s\",\"cpu\":\"%s\",\"seconds\":%.6f}",
-                  nlines(r), r->nnew, r->nseen, r->nlong, r->nother, r->nmisses, r->nfailed,
-                  r->nexcluded, r->nbytes, s->nkeys, s->memory, s->fpr_estimate, s->fpr_promise,
-                  profile, s->filter, s->cpu, seconds);
 }
 
 void report_end(struct report *r, const struct unseen_set_stats *stats, const char *profile)
@@ -135,7 +145,6 @@ void report_end(struct report *r, const struct unseen_set_stats *stats, const ch
     progress_end(&r->progress);
     current = NULL;
     if (stats && r->o->stats != STATS_NONE) {
-        (r->o->stats == STATS_JSON ? print_json : print_text)(r, stats, profile,
-                                                              progress_seconds(&r->progress));
+        print_figures(r, stats, profile, progress_seconds(&r->progress));
     }
 }

@@ -13,6 +13,24 @@
 #include "print/message.h"
 #include "print/progress.h"
 
+/* A figure of --stats. */
+struct figure {
+    const char *text; /* its name in text, */
+    const char *json; /* and in JSON */
+    uint64_t value;
+    bool is_rare; /* text leaves it out if it is 0 */
+};
+
+enum {
+    FIGURES_JSON_CAP = 1000 /* bytes for the figures of any command */
+};
+
+/* Prints figures on standard error, a line each. */
+void figures_print(const struct figure *figures, size_t n);
+
+/* Writes figures as the members of a JSON object, with a comma between two. */
+void figures_write_json(const struct figure *figures, size_t n, char json[FIGURES_JSON_CAP]);
+
 enum stats {
     STATS_NONE,
     STATS_TEXT,
