@@ -15,8 +15,24 @@
 #include "print/message.h"
 #include "print/output.h"
 
+enum combination {
+    COMBINE_AND,
+    COMBINE_OR,
+    COMBINE_ANDNOT
+};
+
+struct bits;
+
+struct verb {
+    const char *name;
+    bool (*run)(struct bits *b);
+    integer_lines_take *take;  /* takes the integers of the input; NULL: there is no input */
+    enum combination combines; /* how run_combine does it */
+};
+
 struct bits {
     const struct options *o;
+    const struct verb *verb;
     const char *path;
     struct input_options input; /* without the verb and the bitmap */
     enum unseen_cpu cpu;
@@ -27,16 +43,16 @@ struct bits {
 
 /* ---- add, remove ----------------------------------------------------------------------------- */
 
-static bool bits_add(void *context, const uint64_t *values, const struct unseen_bytes *lines,
-                     size_t n)
+static bool set_all(void *context, const uint64_t *values, const struct unseen_bytes *lines,
+                    size_t n)
 {
     struct bits *b = context;
     (void)lines;
     return unseen_bitmap_set(b->bitmap, values, n, NULL, NULL) == UNSEEN_OK || message_no_memory();
 }
 
-static bool remove_all(void *context, const uint64_t *values, const struct unseen_bytes *lines,
-                       size_t n)
+static bool clear_all(void *context, const uint64_t *values, const struct unseen_bytes *lines,
+                      size_t n)
 {
     struct bits *b = context;
     (void)lines;
@@ -44,20 +60,11 @@ static bool remove_all(void *context, const uint64_t *values, const struct unsee
     return true;
 }
 
-static bool bits_change(struct bits *b, integer_lines_take *take)
+static bool run_change(struct bits *b)
 {
     return bitmaps_edit(&b->bitmap, b->path, b->o, b->cpu) &&
-           integer_lines_read(&b->input, NULL, take, b) && bitmaps_save(b->bitmap, b->path);
-}
-
-static bool run_add(struct bits *b)
-{
-    return bits_change(b, bits_add);
-}
-
-static bool run_remove(struct bits *b)
-{
-    return bits_change(b, remove_all);
+           integer_lines_read(&b->input, NULL, b->verb->take, b) &&
+           bitmaps_save(b->bitmap, b->path);
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */
@@ -83,7 +90,7 @@ static bool print_found(void *context, const uint64_t *values, const struct unse
 static bool run_check(struct bits *b)
 {
     const bool done = bitmaps_read(&b->bitmap, b->path, b->cpu) &&
-                      integer_lines_read(&b->input, NULL, print_found, b);
+                      integer_lines_read(&b->input, NULL, b->verb->take, b);
     if (done && b->o->print.count) {
         count_put(&b->out, b->o, b->nprinted);
     }
@@ -145,12 +152,6 @@ static bool run_count(struct bits *b)
 
 /* ---- and, or, andnot ------------------------------------------------------------------------- */
 
-enum combination {
-    COMBINE_AND,
-    COMBINE_OR,
-    COMBINE_ANDNOT
-};
-
 static enum unseen_status combine_one(struct unseen_bitmap *bitmap, enum combination how,
                                       const struct unseen_bitmap *other)
 {
@@ -167,7 +168,7 @@ static enum unseen_status combine_one(struct unseen_bitmap *bitmap, enum combina
 }
 
 /* The bitmap becomes the first input; then the others are combined with it. */
-static bool bits_combine(struct bits *b, enum combination how)
+static bool run_combine(struct bits *b)
 {
     if (b->input.nfiles == 0) {
         message_error("the bitmaps to combine are missing");
@@ -178,39 +179,26 @@ static bool bits_combine(struct bits *b, enum combination how)
                 unseen_bitmap_clear_range(b->bitmap, 0, UNSEEN_BITMAP_END) == UNSEEN_OK;
     for (size_t i = 0; i < b->input.nfiles && done; i++) {
         struct unseen_bitmap *other = NULL;
-        done = bitmaps_read(&other, b->input.files[i], b->cpu) &&
-               (combine_one(b->bitmap, i == 0 ? COMBINE_OR : how, other) == UNSEEN_OK ||
-                message_no_memory());
+        done =
+            bitmaps_read(&other, b->input.files[i], b->cpu) &&
+            (combine_one(b->bitmap, i == 0 ? COMBINE_OR : b->verb->combines, other) == UNSEEN_OK ||
+             message_no_memory());
         unseen_bitmap_free(other);
     }
     return done && bitmaps_save(b->bitmap, b->path);
 }
 
-static bool run_and(struct bits *b)
-{
-    return bits_combine(b, COMBINE_AND);
-}
-
-static bool run_or(struct bits *b)
-{
-    return bits_combine(b, COMBINE_OR);
-}
-
-static bool run_andnot(struct bits *b)
-{
-    return bits_combine(b, COMBINE_ANDNOT);
-}
-
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static const struct verb {
-    const char *name;
-    bool (*run)(struct bits *b);
-    bool reads_lines;
-} verbs[] = {
-    {"add", run_add, true},    {"remove", run_remove, true},  {"check", run_check, true},
-    {"list", run_list, false}, {"count", run_count, false},   {"and", run_and, false},
-    {"or", run_or, false},     {"andnot", run_andnot, false},
+static const struct verb verbs[] = {
+    {"add", run_change, .take = set_all},
+    {"remove", run_change, .take = clear_all},
+    {"check", run_check, .take = print_found},
+    {"list", run_list, NULL, 0},
+    {"count", run_count, NULL, 0},
+    {"and", run_combine, .combines = COMBINE_AND},
+    {"or", run_combine, .combines = COMBINE_OR},
+    {"andnot", run_combine, .combines = COMBINE_ANDNOT},
 };
 
 static const struct verb *find_verb(const struct options *o)
@@ -230,17 +218,17 @@ static const struct verb *find_verb(const struct options *o)
     return NULL;
 }
 
-static bool prepare(struct bits *b, const struct verb *verb)
+static bool prepare(struct bits *b)
 {
     static const char *const standard_input[] = {"-"};
     const struct options *o = b->o;
     const struct output *const outs[] = {&b->out};
     if (o->input.nfiles < 2) {
         message_error("the bitmap is missing");
-        message_hint("unseen bits %s BITMAP", verb->name);
+        message_hint("unseen bits %s BITMAP", b->verb->name);
         return false;
     }
-    if ((o->print.invert || o->print.count) && verb->run != run_check) {
+    if ((o->print.invert || o->print.count) && b->verb->run != run_check) {
         message_error("-v and -c are of unseen bits check");
         message_hint("unseen bits check BITMAP FILE");
         return false;
@@ -249,7 +237,7 @@ static bool prepare(struct bits *b, const struct verb *verb)
     b->input = o->input;
     b->input.files += 2;
     b->input.nfiles -= 2;
-    if (verb->reads_lines && b->input.nfiles == 0) {
+    if (b->verb->take && b->input.nfiles == 0) {
         b->input.files = standard_input;
         b->input.nfiles = 1;
         b->input.none_named = true;
@@ -261,13 +249,12 @@ static bool prepare(struct bits *b, const struct verb *verb)
 
 int bits_run(const struct options *o, enum unseen_cpu cpu)
 {
-    struct bits b = {.o = o, .cpu = cpu, .out = {.fd = -1}};
-    const struct verb *verb = find_verb(o);
-    const bool done = verb && prepare(&b, verb) && verb->run(&b) && output_close(&b.out);
+    struct bits b = {.o = o, .verb = find_verb(o), .cpu = cpu, .out = {.fd = -1}};
+    const bool done = b.verb && prepare(&b) && b.verb->run(&b) && output_close(&b.out);
     output_abandon(&b.out);
     unseen_bitmap_free(b.bitmap);
     if (!done) {
         return EXIT_TROUBLE;
     }
-    return verb->run == run_check && b.nprinted == 0 ? EXIT_NONE : EXIT_DONE;
+    return b.verb->run == run_check && b.nprinted == 0 ? EXIT_NONE : EXIT_DONE;
 }
