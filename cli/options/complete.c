@@ -116,20 +116,6 @@ static void complete_value(struct completion *c, const struct option_row *row)
 
 /* ---- Options and words ----------------------------------------------------------------------- */
 
-/* The option of a command by its name, of `len` bytes; NULL if there is none. */
-static const struct option_row *find_long(const struct command *command, const char *name,
-                                          size_t len)
-{
-    const struct option_row *row = NULL;
-    for (size_t i = 0; (row = option_row_at(i)); i++) {
-        if (row->name && (row->commands & command->bit) && strlen(row->name) == len &&
-            memcmp(row->name, name, len) == 0) {
-            break;
-        }
-    }
-    return row;
-}
-
 static const struct option_row *find_letter(const struct command *command, char letter)
 {
     const struct option_row *row = NULL;
@@ -146,7 +132,7 @@ static const struct option_row *waits_for_value(const struct command *command, c
 {
     const struct option_row *row = NULL;
     if (strncmp(word, "--", 2) == 0) {
-        row = find_long(command, word + 2, strlen(word + 2));
+        row = option_row_find(command, word + 2, strlen(word + 2));
     } else if (word[0] == '-' && word[1]) {
         for (word++; *word; word++) {
             row = find_letter(command, *word);
@@ -202,7 +188,8 @@ static void complete_topic(const struct completion *c)
 /* The word --NAME=TEXT, with its equals sign. */
 static void complete_equals(struct completion *c, const struct command *command, const char *equals)
 {
-    const struct option_row *row = find_long(command, c->word + 2, (size_t)(equals - c->word - 2));
+    const struct option_row *row =
+        option_row_find(command, c->word + 2, (size_t)(equals - c->word - 2));
     c->start = equals + 1;
     if (row && row->value) {
         complete_value(c, row);

@@ -88,15 +88,9 @@ bool help_command(const struct command *command)
 /* Prints the options that the command names. */
 static void print_brief(const struct command *command)
 {
-    const struct option_row *row = NULL;
     for (const char *name = command->brief; *name;) {
         const size_t len = strcspn(name, " ");
-        for (size_t i = 0; (row = option_row_at(i)); i++) {
-            if (row->name && (row->commands & command->bit) && strlen(row->name) == len &&
-                memcmp(row->name, name, len) == 0) {
-                print_row(row);
-            }
-        }
+        print_row(option_row_find(command, name, len));
         name += len + strspn(name + len, " ");
     }
 }

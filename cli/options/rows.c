@@ -606,3 +606,16 @@ const struct option_row *option_row_at(size_t i)
 {
     return i < sizeof(rows) / sizeof(rows[0]) ? &rows[i] : NULL;
 }
+
+const struct option_row *option_row_find(const struct command *command, const char *name,
+                                         size_t len)
+{
+    const struct option_row *row = NULL;
+    for (size_t i = 0; (row = option_row_at(i)); i++) {
+        if (row->name && (row->commands & command->bit) && strlen(row->name) == len &&
+            memcmp(row->name, name, len) == 0) {
+            break;
+        }
+    }
+    return row;
+}
