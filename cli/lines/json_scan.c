@@ -5,13 +5,15 @@
  * Elsewhere, and in the last bytes of a line, memchr finds a quote, and the number of backslashes
  * in front of it says whether it is escaped.
  *
- * Values off the path are skipped: brackets are counted, nothing else is
- * looked at. The scan goes on to the end of the record even if the value has been found, because a
- * later member of the same name counts, and because a cut record has no key. */
+ * Values off the path are skipped: brackets are counted, nothing else is looked at. The scan goes
+ * on to the end of the record even if the value has been found, because a later member of the same
+ * name counts, and because a cut record has no key. */
 #include "lines/json_scan.h"
 
 #include <stdint.h>
 #include <string.h>
+
+#include "hex.h"
 
 #if defined(__SSE2__) && defined(__GNUC__)
 #include <emmintrin.h>
@@ -153,11 +155,7 @@ static int hex4(const char *at, const char *end)
         return -1;
     }
     for (int i = 0; i < 4; i++) {
-        const char c = at[i];
-        const int digit = c >= '0' && c <= '9'   ? c - '0'
-                          : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                          : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                                 : -1;
+        const int digit = hex_value(at[i]);
         if (digit < 0) {
             return -1;
         }
