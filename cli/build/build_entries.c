@@ -13,7 +13,6 @@
  *
  * The order does not matter to the list. But complaints come in order, and at any time all lines
  * up to one place in the inputs are in the build: a checkpoint saves that place. */
-#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>

@@ -2,7 +2,6 @@
 #include "build/build_inputs.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -7,8 +7,6 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <unseen_list.h>
 

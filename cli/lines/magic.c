@@ -2,7 +2,6 @@
 #include "lines/magic.h"
 
 #include <stdint.h>
-#include <string.h>
 
 #include "lines/decoder.h"
 

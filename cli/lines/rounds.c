@@ -13,7 +13,6 @@
 #include "lines/rounds.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lines/team.h"
 

@@ -6,7 +6,6 @@
 #ifndef UNSEEN_CLI_TEXT_TABLE_H
 #define UNSEEN_CLI_TEXT_TABLE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -3,7 +3,6 @@
  * Options, commands and files that do not exist: says so, and what to type in their place. A hint
  * names only what does the same job. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -7,7 +7,6 @@
 #define UNSEEN_CLI_MESSAGE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include <unseen.h>
 

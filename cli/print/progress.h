@@ -6,7 +6,6 @@
 #define UNSEEN_CLI_PROGRESS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "print/message.h"

@@ -6,7 +6,6 @@
 #define UNSEEN_CLI_FILTER_WORDS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <unseen.h>

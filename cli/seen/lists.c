@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "seen/lists.h"
 
-#include <string.h>
-
 #include <unseen_list.h>
 
 #include "lines/profile.h"

@@ -3,7 +3,6 @@
  * The requests of the line protocol about leases. docs/serve.md has them. */
 #include "serve/line_leases.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include <grp.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
