@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "bloom_options.h"
-#include "create.h"
 #include "effects.h"
 #include "module.h"
 #include "parse.h"
@@ -15,27 +14,9 @@ static enum answer answers(void)
     return is_redisbloom() ? ANSWER_BOOL : ANSWER_NUMBER;
 }
 
-static int reply_reserved(struct server_ctx *ctx, struct server_string **argv, int argc)
-{
-    (void)argc;
-    (void)server.SignalModifiedKey(ctx, argv[1]);
-    (void)server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_GENERIC, "bloom.reserve", argv[1]);
-    return server.ReplyWithSimpleString(ctx, "OK");
-}
-
-static int reply_exists(struct server_ctx *ctx, struct server_string **argv, int argc)
-{
-    (void)argv;
-    (void)argc;
-    return reply_error(ctx, ERROR_EXISTS);
-}
-
 int bloom_reserve(struct server_ctx *ctx, struct server_string **argv, int argc)
 {
     struct creation creation;
-    struct server_key *key;
-    struct value *value;
-    enum unseen_status status = UNSEEN_OK;
     if (argc < 4 || argc > 7) {
         return server.WrongArity(ctx);
     }
@@ -43,23 +24,7 @@ int bloom_reserve(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (!bloom_reserve_options(ctx, argv, argc, &creation)) {
         return SERVER_OK;
     }
-    const enum found found =
-        key_open(ctx, argv[1], SERVER_READ | SERVER_WRITE, KIND_BLOOM, &key, &value);
-    if (found == MISSING && create_aside(ctx, &creation.settings, reply_reserved, reply_exists)) {
-        server.CloseKey(key);
-        return SERVER_OK;
-    }
-    if (found == MISSING) {
-        status = key_create(ctx, key, argv[1], &creation.settings, &value);
-    }
-    server.CloseKey(key);
-    if (found != MISSING) {
-        return reply_error(ctx, found == FOUND ? ERROR_EXISTS : ERROR_WRONG_TYPE);
-    }
-    if (status != UNSEEN_OK) {
-        return reply_not_created(ctx, status);
-    }
-    return reply_reserved(ctx, argv, argc);
+    return items_reserve(ctx, argv[1], &creation.settings);
 }
 
 static int add(struct server_ctx *ctx, struct server_string **argv, int argc, bool is_array)
@@ -182,15 +147,13 @@ static void reply_field(struct server_ctx *ctx, const struct value *value, enum 
     }
 }
 
-static bool is_resp3(struct server_ctx *ctx)
-{
-    return server.GetContextFlags(ctx) & SERVER_IS_RESP3;
-}
-
 static void begin_fields(struct server_ctx *ctx, long n)
 {
-    (void)(is_redisbloom() && is_resp3(ctx) ? server.ReplyWithMap(ctx, n)
-                                            : server.ReplyWithArray(ctx, 2 * n));
+    if (is_redisbloom()) {
+        reply_map(ctx, n);
+    } else {
+        (void)server.ReplyWithArray(ctx, 2 * n);
+    }
 }
 
 static int info_all(struct server_ctx *ctx, const struct value *value)
@@ -217,7 +180,7 @@ static int info_one(struct server_ctx *ctx, const struct value *value,
         if (!parse_is(word, fields[field].word) || !has_field(value, field)) {
             continue;
         }
-        if (is_redisbloom() && is_resp3(ctx)) {
+        if (is_redisbloom() && (server.GetContextFlags(ctx) & SERVER_IS_RESP3)) {
             (void)server.ReplyWithMap(ctx, 1);
             (void)server.ReplyWithSimpleString(ctx, fields[field].name);
         } else if (is_redisbloom()) {

@@ -87,10 +87,7 @@ static bool take_options(struct server_ctx *ctx, struct server_string **argv, in
 int cuckoo_reserve(struct server_ctx *ctx, struct server_string **argv, int argc)
 {
     struct creation creation;
-    struct server_key *key;
-    struct value *value;
     long long capacity;
-    enum unseen_status status = UNSEEN_OK;
     if (argc < 3 || argc > 9) {
         return server.WrongArity(ctx);
     }
@@ -105,21 +102,7 @@ int cuckoo_reserve(struct server_ctx *ctx, struct server_string **argv, int argc
         return reply_error(ctx, ERROR_CF_CAPACITY_RANGE);
     }
     creation.settings.capacity = (uint64_t)capacity;
-    const enum found found =
-        key_open(ctx, argv[1], SERVER_READ | SERVER_WRITE, KIND_CUCKOO, &key, &value);
-    if (found == MISSING) {
-        status = key_create(ctx, key, argv[1], &creation.settings, &value);
-    }
-    server.CloseKey(key);
-    if (found != MISSING) {
-        return reply_error(ctx, found == FOUND ? ERROR_EXISTS : ERROR_WRONG_TYPE);
-    }
-    if (status != UNSEEN_OK) {
-        return reply_not_created(ctx, status);
-    }
-    (void)server.SignalModifiedKey(ctx, argv[1]);
-    (void)server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_GENERIC, "cuckoo.reserve", argv[1]);
-    return server.ReplyWithSimpleString(ctx, "OK");
+    return items_reserve(ctx, argv[1], &creation.settings);
 }
 
 /* ---- items ---- */
@@ -296,11 +279,7 @@ int cuckoo_info(struct server_ctx *ctx, struct server_string **argv, int argc)
     enum {
         NROWS = sizeof(rows) / sizeof(*rows)
     };
-    if (server.GetContextFlags(ctx) & SERVER_IS_RESP3) {
-        (void)server.ReplyWithMap(ctx, NROWS);
-    } else {
-        (void)server.ReplyWithArray(ctx, 2 * NROWS);
-    }
+    reply_map(ctx, NROWS);
     for (size_t i = 0; i < NROWS; i++) {
         (void)server.ReplyWithSimpleString(ctx, rows[i].name);
         (void)server.ReplyWithLongLong(ctx, (long long)rows[i].number);

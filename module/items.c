@@ -41,6 +41,64 @@ int reply_not_created(struct server_ctx *ctx, enum unseen_status status)
     return reply_error(ctx, status == UNSEEN_ERR_FPR ? ERROR_NOT_CREATED : ERROR_PROFILE);
 }
 
+void reply_map(struct server_ctx *ctx, long n)
+{
+    (void)(server.GetContextFlags(ctx) & SERVER_IS_RESP3 ? server.ReplyWithMap(ctx, n)
+                                                         : server.ReplyWithArray(ctx, 2 * n));
+}
+
+/* ---- RESERVE ---- */
+
+static int reply_reserved(struct server_ctx *ctx, struct server_string *name, enum kind kind)
+{
+    static const char *const events[] = {[KIND_BLOOM] = "bloom.reserve",
+                                         [KIND_CUCKOO] = "cuckoo.reserve",
+                                         [KIND_URLS] = "unseen.reserve"};
+    (void)server.SignalModifiedKey(ctx, name);
+    (void)server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_GENERIC, events[kind], name);
+    return server.ReplyWithSimpleString(ctx, "OK");
+}
+
+/* BF.RESERVE goes on: the value has been made aside. */
+static int reply_made(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    (void)argc;
+    return reply_reserved(ctx, argv[1], KIND_BLOOM);
+}
+
+static int reply_late(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    (void)argv;
+    (void)argc;
+    return reply_error(ctx, ERROR_EXISTS);
+}
+
+int items_reserve(struct server_ctx *ctx, struct server_string *name,
+                  const struct settings *settings)
+{
+    struct server_key *key;
+    struct value *value;
+    enum unseen_status status = UNSEEN_OK;
+    const enum found found =
+        key_open(ctx, name, SERVER_READ | SERVER_WRITE, settings->kind, &key, &value);
+    if (found == MISSING && settings->kind == KIND_BLOOM &&
+        create_aside(ctx, settings, reply_made, reply_late)) {
+        server.CloseKey(key);
+        return SERVER_OK;
+    }
+    if (found == MISSING) {
+        status = key_create(ctx, key, name, settings, &value);
+    }
+    server.CloseKey(key);
+    if (found != MISSING) {
+        return reply_error(ctx, found == FOUND ? ERROR_EXISTS : ERROR_WRONG_TYPE);
+    }
+    return status == UNSEEN_OK ? reply_reserved(ctx, name, settings->kind)
+                               : reply_not_created(ctx, status);
+}
+
+/* ---- ADD ---- */
+
 static int reply_verdict(struct server_ctx *ctx, const struct items *items, bool yes)
 {
     return items->answer == ANSWER_BOOL ? server.ReplyWithBool(ctx, yes)
@@ -191,6 +249,8 @@ int items_add(struct server_ctx *ctx, struct server_string *name, const struct c
     server.CloseKey(key);
     return SERVER_OK;
 }
+
+/* ---- EXISTS ---- */
 
 static int ask_missing(struct server_ctx *ctx, const struct items *items)
 {

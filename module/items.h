@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What BF.*, CF.* and UNSEEN.* do with items: add them to a key, which may have to be created,
- * or ask for them, and answer item by item. */
+ * What the commands BF.*, CF.* and UNSEEN.* share: they create a key, add items to a key, which is
+ * created if it is missing, and ask a key for items. The answer is one for each item. */
 #ifndef UNSEEN_MODULE_ITEMS_H
 #define UNSEEN_MODULE_ITEMS_H
 
@@ -33,6 +33,14 @@ void creation_defaults(struct creation *creation, enum kind kind);
 
 /* Replies with the error of a creation that failed. */
 int reply_not_created(struct server_ctx *ctx, enum unseen_status status);
+
+/* Begins a reply of n pairs of a name and a value: a map, which RESP2 has as an array. */
+void reply_map(struct server_ctx *ctx, long n);
+
+/* Creates a key that is missing, and replies OK or an error. A large value of BF.RESERVE is made
+ * aside (create.h). */
+int items_reserve(struct server_ctx *ctx, struct server_string *name,
+                  const struct settings *settings);
 
 /* Creates the key if it is missing, and adds items to it: each, or with `only_absent` those that
  * are not there. */

@@ -57,9 +57,6 @@ static bool take_option(struct server_ctx *ctx, struct server_string *const *arg
 int urls_reserve(struct server_ctx *ctx, struct server_string **argv, int argc)
 {
     struct creation creation;
-    struct server_key *key;
-    struct value *value;
-    enum unseen_status status = UNSEEN_OK;
     if (argc < 2 || argc % 2 != 0) {
         return server.WrongArity(ctx);
     }
@@ -72,21 +69,7 @@ int urls_reserve(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (!creation.settings.profile[0] && !set_profile(&creation.settings, default_profile)) {
         return reply_error(ctx, ERROR_NO_MEMORY_CREATE);
     }
-    const enum found found =
-        key_open(ctx, argv[1], SERVER_READ | SERVER_WRITE, KIND_URLS, &key, &value);
-    if (found == MISSING) {
-        status = key_create(ctx, key, argv[1], &creation.settings, &value);
-    }
-    server.CloseKey(key);
-    if (found != MISSING) {
-        return reply_error(ctx, found == FOUND ? ERROR_EXISTS : ERROR_WRONG_TYPE);
-    }
-    if (status != UNSEEN_OK) {
-        return reply_not_created(ctx, status);
-    }
-    (void)server.SignalModifiedKey(ctx, argv[1]);
-    (void)server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_GENERIC, "unseen.reserve", argv[1]);
-    return server.ReplyWithSimpleString(ctx, "OK");
+    return items_reserve(ctx, argv[1], &creation.settings);
 }
 
 int urls_add(struct server_ctx *ctx, struct server_string **argv, int argc)
@@ -190,11 +173,7 @@ int urls_info(struct server_ctx *ctx, struct server_string **argv, int argc)
     }
     const struct settings *s = &value_plan(value)->settings;
     const struct unseen_set_stats stats = value_stats(value);
-    if (server.GetContextFlags(ctx) & SERVER_IS_RESP3) {
-        (void)server.ReplyWithMap(ctx, NFIELDS);
-    } else {
-        (void)server.ReplyWithArray(ctx, 2 * NFIELDS);
-    }
+    reply_map(ctx, NFIELDS);
     (void)server.ReplyWithSimpleString(ctx, "urls");
     (void)server.ReplyWithLongLong(ctx, (long long)stats.nkeys);
     (void)server.ReplyWithSimpleString(ctx, "bytes");
