@@ -91,14 +91,14 @@ done
 
 # A page with more links than both pipes hold: the fetcher writes 2 MB before it reads again. A
 # filter that waited for its reader would stand still here for ever.
-cat > fetch << 'END'
+cat > fetch_page << 'END'
 read -r first
 awk 'BEGIN { for (i = 0; i < 100000; i++) printf "http://www.example/page-%d\n", i }'
 cat > seen_by_fetcher
 END
 for j in 1 2 3; do
     mkfifo q
-    timeout 60 "$UNSEEN" --seed 1 -j "$j" -m 100001 < q 2> err | timeout 60 bash fetch > q &
+    timeout 60 "$UNSEEN" --seed 1 -j "$j" -m 100001 < q 2> err | timeout 60 bash fetch_page > q &
     loop=$!
     exec 5> q
     echo start >&5
@@ -113,13 +113,6 @@ done
 
 # The same loop with a store: killed in the middle and started again, it visits each page once more
 # at most, and none is forgotten.
-cat > fetch << 'END'
-while read -r n; do
-    echo "$n" >&3
-    [ $((2 * n + 1)) -gt 2000 ] || printf '%s\n' $((2 * n)) $((2 * n + 1)) $((n / 2 + 1)) "$n"
-    [ "$n" -ne 1000 ] || echo 2000
-done
-END
 mkfifo q
 timeout 60 "$UNSEEN" -s loop.unseen -m 2000 < q 2> err | timeout 60 bash fetch > q 3> visited &
 loop=$!
