@@ -3,7 +3,6 @@
  * `unseen allow` and `unseen update`: lines become entries of a list, and all of them are one
  * commit of changes. If one line is refused, nothing is changed. */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include <unseen_list.h>
 
@@ -11,8 +10,8 @@
 #include "lines/batch.h"
 #include "lines/entries.h"
 #include "lines/entry_lines.h"
+#include "lines/feed.h"
 #include "lines/files.h"
-#include "lines/reader.h"
 #include "print/message.h"
 #include "seen/lists.h"
 #include "seen/stores.h"
@@ -195,26 +194,26 @@ static void edit_take_line(struct edit_line *l)
     }
 }
 
-static void edit_take_batch(struct edit *e, const struct reader *r, const struct batch *b)
+/* After a refused line it goes on, to report what is wrong with other lines, too. */
+static bool edit_take_batch(void *context, const struct batch *b)
 {
+    struct edit *e = context;
     for (size_t i = 0; i < b->n; i++) {
-        struct edit_line l = {e, r->name, b->line + i + 1, b->texts[i]};
+        struct edit_line l = {e, b->name, b->line + i + 1, b->texts[i]};
         edit_take_line(&l);
     }
+    return !e->failed || e->complaints.nrefused > 0;
 }
 
-/* Makes the change for all lines of the files. False if a file cannot be read or a line is
- * refused. */
-static bool edit_files(struct edit *e, const char *const *names, size_t n,
-                       enum unseen_list_change change)
+/* Makes the change for all lines of the file; NULL: of all files of the command line. False if a
+ * file cannot be read or a line is refused. */
+static bool edit_files(struct edit *e, const char *file, enum unseen_list_change change)
 {
-    struct reader r = {
-        .names = names,
-        .nnames = n,
-        .options = &e->o->input,
-        .nblocks = 1,
-    };
-    struct batch *b = calloc(1, sizeof(*b));
+    const char *const *names = file ? &file : e->o->input.files;
+    const size_t n = file ? 1 : e->o->input.nfiles;
+    struct output none = {.fd = -1};
+    struct feed feed = {
+        .input = &e->o->input, .file = file, .out = &none, .take = edit_take_batch, .context = e};
     e->change = change;
     for (size_t i = 0; i < n; i++) {
         if (stores_refuse(names[i]) != STORES_NONE) {
@@ -222,17 +221,10 @@ static bool edit_files(struct edit *e, const char *const *names, size_t n,
             e->failed = true;
         }
     }
-    if (!b) {
-        (void)message_no_memory();
-        e->failed = true;
+    if (!e->failed || e->complaints.nrefused > 0) {
+        feed_run(&feed);
+        e->failed = e->failed || feed.failed;
     }
-    while (b && (!e->failed || e->complaints.nrefused > 0) && reader_next(&r, b)) {
-        edit_take_batch(e, &r, b);
-    }
-    e->failed = e->failed || r.failed;
-    reader_summary(&r);
-    reader_release(&r);
-    free(b);
     return !e->failed;
 }
 
@@ -376,8 +368,7 @@ int allow_run(const struct options *o, enum unseen_cpu cpu)
         return print_allowed(o, cpu);
     }
     if (edit_start(&e, o, cpu)) {
-        (void)edit_files(&e, o->input.files, o->input.nfiles,
-                         o->list.undo ? UNSEEN_LIST_DISALLOW : UNSEEN_LIST_ALLOW);
+        (void)edit_files(&e, NULL, o->list.undo ? UNSEEN_LIST_DISALLOW : UNSEEN_LIST_ALLOW);
     }
     return edit_finish(&e);
 }
@@ -416,9 +407,8 @@ int update_run(const struct options *o, enum unseen_cpu cpu)
     for (size_t i = 0; i < o->list.nedits && good; i++) {
         const struct edit_file *file = &o->list.edits[i];
         /* goes on after a failure, to report what is wrong in other files, too */
-        good =
-            edit_files(&e, &file->name, 1, file->removes ? UNSEEN_LIST_REMOVE : UNSEEN_LIST_ADD) ||
-            e.complaints.nrefused > 0;
+        good = edit_files(&e, file->name, file->removes ? UNSEEN_LIST_REMOVE : UNSEEN_LIST_ADD) ||
+               e.complaints.nrefused > 0;
     }
     return edit_finish(&e);
 }
