@@ -364,11 +364,8 @@ static bool build_replace(struct build_job *m)
     if (!hold_list(m, &held)) {
         return false;
     }
-    if (!build_check_target(m->o)) { /* a build takes hours: another file may have got the name */
-        unseen_list_edit_close(held);
-        return false;
-    }
-    if (!build_folder_check_name(&m->folder)) {
+    /* A build takes hours: another file may have got the name. */
+    if (!build_check_target(m->o) || !build_folder_check_name(&m->folder)) {
         unseen_list_edit_close(held);
         return false;
     }

@@ -149,11 +149,11 @@ static int verify_list(const char *path, const struct options *o, struct output 
 {
     struct unseen_error error = {.status = UNSEEN_OK};
     struct unseen_list *list = NULL;
-    struct unseen_list_info info = {.size = sizeof(info)};
+    struct unseen_list_info info = {.size = 0};
     const struct unseen_list_options options = {.size = sizeof(options), .access = UNSEEN_LIST_MAP};
     error.status = unseen_list_open(&list, path, &options, &error);
     if (error.status == UNSEEN_OK) {
-        (void)unseen_list_info(list, &info); /* fails for a wrong size only */
+        info = lists_info(list);
         error.status = unseen_list_verify(list, &error);
     }
     unseen_list_close(list);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `unseen info`: the figures of a store, a list, a frozen layer or a bitmap, as text or as JSON
- * (info_json.h). Those of a set that a server has: info_server.h. */
+ * `unseen info`: prints the figures of a store, a list, a frozen layer or a bitmap, as text or as
+ * JSON (info_json.h). info_server.h prints the figures of a set that a server has. */
 #include <inttypes.h>
 #include <sys/stat.h>
 
@@ -110,12 +110,14 @@ static bool info_bitmap(const char *path, const struct options *o, enum unseen_c
 static void put_list(struct output *out, const struct unseen_list *list, const char *path)
 {
     char written[24];
-    struct info_list figures = {.path = path,
-                                .info = {.size = sizeof(figures.info), .profile = ""},
-                                .written = info_written(path, written) ? written : NULL};
-    (void)unseen_list_info(list, &figures.info); /* fails for a wrong size only */
-    figures.kind = unseen_kind_name(figures.info.kind);
-    figures.rate_of_key = figures.info.rate / unseen_kind_texts_max(figures.info.kind);
+    const struct unseen_list_info info = lists_info(list);
+    const struct info_list figures = {
+        .path = path,
+        .info = info,
+        .kind = unseen_kind_name(info.kind),
+        .rate_of_key = info.rate / unseen_kind_texts_max(info.kind),
+        .written = info_written(path, written) ? written : NULL,
+    };
     info_text_list(out, &figures);
 }
 

@@ -9,6 +9,7 @@
 
 #include "commands/info_text.h"
 #include "print/json.h"
+#include "seen/lists.h"
 #include "seen/stores.h"
 
 static void json_put_text(struct output *out, const char *name, const char *text)
@@ -82,8 +83,7 @@ void info_json(struct output *out, struct unseen_store *store, const char *path)
 
 void info_json_list(struct output *out, const struct unseen_list *list, const char *path)
 {
-    struct unseen_list_info info = {.size = sizeof(info), .profile = ""};
-    (void)unseen_list_info(list, &info); /* fails for a wrong size only */
+    const struct unseen_list_info info = lists_info(list);
     const uint64_t changes = info.changes_bytes + info.torn_bytes;
     json_write(out, "{");
     json_put_text(out, "list", path);

@@ -15,8 +15,7 @@ static bool note_change(void *context, enum unseen_list_change change, struct un
 /* Takes up the texts that were added to the list since the last call. */
 static bool read_changes(struct why *w, const struct opened_list *l)
 {
-    struct unseen_list_info info = {.size = sizeof(info)};
-    (void)unseen_list_info(l->list, &info); /* fails for a wrong size only */
+    const struct unseen_list_info info = lists_info(l->list);
     if (info.changes_bytes == w->changes_bytes) {
         return true;
     }

@@ -149,3 +149,10 @@ void lists_close(struct opened_list *l)
     unseen_url_free(l->url);
     *l = (struct opened_list){.list = NULL};
 }
+
+struct unseen_list_info lists_info(const struct unseen_list *list)
+{
+    struct unseen_list_info info = {.size = sizeof(info), .profile = ""};
+    (void)unseen_list_info(list, &info); /* fails for a wrong size only */
+    return info;
+}

@@ -22,6 +22,9 @@ bool lists_open(struct opened_list *l, const char *path, enum unseen_list_access
 
 void lists_close(struct opened_list *l);
 
+/* The figures of a list. */
+struct unseen_list_info lists_info(const struct unseen_list *list);
+
 /* As unseen_list_covers and unseen_list_contains, but MISMATCH, without answers, if the file was
  * cut short meanwhile. For one thread only. */
 enum unseen_status lists_covers(const struct opened_list *l, const struct unseen_url *url,

@@ -558,8 +558,7 @@ void seen_stats(struct seen *m, struct unseen_set_stats *stats_out, const char *
         *profile_out = "none/1";
         return;
     }
-    struct unseen_list_info info = {.size = sizeof(info)};
-    (void)unseen_list_info(m->list.list.list, &info); /* fails for a wrong size only */
+    const struct unseen_list_info info = lists_info(m->list.list.list);
     *stats_out = (struct unseen_set_stats){.size = sizeof(*stats_out),
                                            .nkeys = info.nkeys + info.nadded,
                                            .memory = info.bytes,

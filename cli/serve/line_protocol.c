@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "commands/info_json.h"
+#include "seen/stores.h"
 #include "serve/line_leases.h"
 
 static const char no_log_sentence[] =
@@ -35,20 +36,17 @@ struct run {
 void line_greet(struct connection *c)
 {
     const struct service *s = c->service;
-    struct unseen_list_info list = {.size = sizeof(list), .profile = ""};
-    struct unseen_store_info store = {.size = sizeof(store)};
-    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    struct unseen_list_info list; /* its figures, or the same ones of the store */
     char numbers[64];
     if (s->list.list) {
-        (void)unseen_list_info(s->list.list, &list); /* fails for a wrong size only */
-        stats.nkeys = list.nkeys;
-        store.key_bits = list.key_bits;
+        list = lists_info(s->list.list);
     } else {
-        (void)unseen_store_info(s->store, &store); /* the same */
-        (void)unseen_set_stats(unseen_store_set(s->store), &stats);
-        list.profile = unseen_set_profile(unseen_store_set(s->store));
+        const struct unseen_set *set = unseen_store_set(s->store);
+        list.key_bits = stores_info(s->store).key_bits;
+        list.nkeys = stores_stats(set).nkeys;
+        list.profile = unseen_set_profile(set);
     }
-    snprintf(numbers, sizeof(numbers), " key=%u items=%" PRIu64, store.key_bits, stats.nkeys);
+    snprintf(numbers, sizeof(numbers), " key=%u items=%" PRIu64, list.key_bits, list.nkeys);
     connection_puts(c, "unseen 1 profile=");
     connection_puts(c, list.profile);
     connection_puts(c, numbers);
@@ -285,18 +283,14 @@ static void put_info(struct connection *c)
 static void put_stats(struct connection *c)
 {
     const struct service *s = c->service;
-    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    const uint64_t memory = s->store ? stores_stats(unseen_store_set(s->store)).memory : 0;
     char line[512];
-    if (s->store) {
-        (void)unseen_set_stats(unseen_store_set(s->store),
-                               &stats); /* fails for a wrong size only */
-    }
     snprintf(line, sizeof(line),
              "{\"clients\":%zu,\"questions\":%" PRIu64 ",\"new\":%" PRIu64 ",\"wrong\":%" PRIu64
              ",\"changes\":%" PRIu64 ",\"waiting\":%" PRIu64 ",\"durable\":%" PRIu64
              ",\"memory\":%" PRIu64 ",\"leases\":%zu}\n",
              s->counts.nclients, s->counts.nquestions, s->counts.nnew, s->counts.nwrong, s->nmade,
-             s->nmade - s->nbegun, s->ndurable, stats.memory, s->leases.nlive);
+             s->nmade - s->nbegun, s->ndurable, memory, s->leases.nlive);
     connection_puts(c, line);
 }
 

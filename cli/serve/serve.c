@@ -173,7 +173,6 @@ void serve_report_store(const struct service *s, const struct unseen_error *erro
 
 static bool serve_open_store(struct service *s)
 {
-    struct unseen_store_info info = {.size = sizeof(info)};
     struct seen_options seen = s->options->seen;
     if (s->options->serve.listen) {
         seen.file_mode = 0; /* --mode is the socket's */
@@ -191,8 +190,7 @@ static bool serve_open_store(struct service *s)
         return false;
     }
     s->may_change = !s->read_only;
-    (void)unseen_store_info(s->store, &info); /* fails for a wrong size only */
-    s->no_log = info.no_log;
+    s->no_log = stores_info(s->store).no_log;
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The line protocol's side of a service: runs of URLs become marks, and changes become commits. */
+ * Answers the line protocol: adds, asks or removes a run of URLs and gives a mark for each, commits
+ * the changes, and ends leases. */
 #include "serve/service.h"
 
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "print/message.h"
 #include "print/print_utf8.h"
 #include "seen/filter_words.h"
+#include "seen/stores.h"
 
 enum {
     FILL_LEAST = 1000 /* new URLs between two looks at how full the filter is */
@@ -155,7 +157,6 @@ size_t service_marks(struct service *s, enum request_type type, const struct uns
 
 bool service_open_leases(struct service *s)
 {
-    struct unseen_store_info info = {.size = sizeof(info)};
     uint8_t id[16] = {0};
     if (s->leases.file.path) {
         return true;
@@ -164,7 +165,7 @@ bool service_open_leases(struct service *s)
         service_set_trouble(s, "only a store with a log that may be changed has leases");
         return false;
     }
-    (void)unseen_store_info(s->store, &info); /* fails for a wrong size only */
+    const struct unseen_store_info info = stores_info(s->store);
     /* The keys in the file are of this secret and this length. */
     for (size_t i = 0; i < 8; i++) {
         id[i] = (uint8_t)(info.seed_id >> 8 * i);
