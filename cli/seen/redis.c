@@ -59,6 +59,8 @@ static bool ask_keys(struct redis_set_client *r, const char *const *words, size_
     return redis_link_ask(&r->link, r->commands, nkeys);
 }
 
+static const char *const info_words[] = {"UNSEEN.INFO", NULL};
+
 /* The value behind a name in a reply of names and values; NULL: it is not there. */
 static const struct redisReply *redis_value(const struct redisReply *reply, const char *name)
 {
@@ -115,9 +117,8 @@ static bool take_profile(struct redis_set_client *r, const struct redisReply *re
 /* Asks for the profile, which stays empty if the server has none of the keys. */
 static bool find_profile(struct redis_set_client *r)
 {
-    static const char *const words[] = {"UNSEEN.INFO", NULL};
     const size_t nkeys = r->shards.nkeys;
-    bool done = ask_keys(r, words, 2);
+    bool done = ask_keys(r, info_words, 2);
     for (size_t k = 0; k < nkeys && done; k++) {
         const struct redisReply *reply = r->commands[k].reply;
         done = redis_link_is_error(reply, "ERR not found") || take_profile(r, reply);
@@ -129,12 +130,11 @@ static bool find_profile(struct redis_set_client *r)
 /* Waits while the server loads its data, as long as it was told to. */
 static bool wait_for_data(struct redis_set_client *r)
 {
-    static const char *const words[] = {"UNSEEN.INFO", NULL};
     const struct timespec pause = {0, PAUSE_NS};
     const double start = clock_now();
     bool is_loading = r->link.wait > 0;
     while (is_loading) {
-        if (!ask_keys(r, words, 2)) {
+        if (!ask_keys(r, info_words, 2)) {
             redis_link_release(r->commands, r->shards.nkeys);
             return false;
         }
@@ -340,14 +340,13 @@ static void add_info(struct redis_set_client *r, const struct redisReply *reply,
 
 bool redis_info(struct redis_set_client *r, struct redis_info *info_out)
 {
-    static const char *const words[] = {"UNSEEN.INFO", NULL};
     *info_out =
         (struct redis_info){.stats = {.size = sizeof(info_out->stats), .filter = "", .cpu = ""},
                             .nkeys = r->shards.nkeys};
     if (r->is_broken) {
         return false;
     }
-    bool done = ask_keys(r, words, 2);
+    bool done = ask_keys(r, info_words, 2);
     for (size_t k = 0; k < info_out->nkeys && done; k++) {
         const struct redisReply *reply = r->commands[k].reply;
         if (reply->type == REDIS_REPLY_ARRAY) {
