@@ -2,7 +2,6 @@
 #include "bloom.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "bloom_options.h"
 #include "effects.h"

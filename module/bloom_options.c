@@ -4,8 +4,6 @@
  * their first letters. valkey-bloom takes whole words only. */
 #include "bloom_options.h"
 
-#include <string.h>
-
 #include "module.h"
 #include "parse.h"
 

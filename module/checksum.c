@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Eight bytes at a time: the checksum is linear, so the shares of the bytes are looked up one by
- * one, in a table for each distance to the end, and added. */
+ * Takes eight bytes at a time. The checksum is linear: it is the sum of the shares of its bytes.
+ * The share of a byte depends on the byte and on its distance to the end, so there is a table of
+ * shares for each of the eight distances. */
 #include "checksum.h"
 
 #include "bytes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * CRC-32C (Castagnoli), of what the module itself writes: settings, changes, ends. The chunks of a
- * set have checksums of their own. */
+ * CRC-32C (Castagnoli). It protects what the module itself writes: settings, changes, and the ends
+ * of values. The chunks of a set have checksums of their own. */
 #ifndef UNSEEN_MODULE_CHECKSUM_H
 #define UNSEEN_MODULE_CHECKSUM_H
 

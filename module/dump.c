@@ -5,8 +5,6 @@
  * and the secret that the settings say. */
 #include "dump.h"
 
-#include <string.h>
-
 #include <unseen_small.h>
 
 #include "bytes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The sentences of errors, in both dialects: clients compare them. X(name, RedisBloom,
- * valkey-bloom) */
+ * The sentences of errors in both dialects. Clients compare these sentences. A row is
+ * X(name, sentence of RedisBloom, sentence of valkey-bloom). */
 #ifndef UNSEEN_MODULE_ERRORS_H
 #define UNSEEN_MODULE_ERRORS_H
 

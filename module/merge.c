@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps are those of steps.h. A set that was added to is merged as far as it was at the first
- * step.
+ * The steps are those of steps.h. The merge takes the keys that the other set has at the first step
+ * and still has at the last one. It may take keys that came or went between them.
  *
- * A replica has the same sets when a step comes, so the same step gives it the same bytes. Only
- * a step that ran out of memory has done a part of itself, and then replicas get the whole set. */
+ * A replica has the same sets when a step comes, so the same step gives it the same bytes. A step
+ * that runs out of memory is done in part only: then replicas get the whole set instead. */
 #include "merge.h"
 
 #include <string.h>

@@ -5,8 +5,6 @@
  *     redis-server --loadmodule unseen.so [dialect redisbloom|valkey] [NAME VALUE]... */
 #include "module.h"
 
-#include <string.h>
-
 #include <unseen_shard.h>
 
 #include "checksum.h"

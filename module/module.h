@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the module knows for the whole server: its type, its configuration, its secret. Only
- * module.c and aux data of an RDB file write it. */
+ * What the module knows for the whole server: its type, its configuration and its secret. module.c
+ * writes it. type.c writes only the secret, when an RDB file brings one. */
 #ifndef UNSEEN_MODULE_MODULE_H
 #define UNSEEN_MODULE_MODULE_H
 

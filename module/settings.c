@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
+ * Settings as bytes:
+ *
  *     version, kind | FIXED, seed, fpr
  *     capacity, limit, expansion, bucket, iterations as varints
  *     tightening
  *     length of the profile, profile
  *     CRC-32C
  *
- * The version says also how a value follows from its settings. It goes up when a later version
- * would make other sets of them: the same frames would then be read as something else.
+ * The version also says how a value follows from its settings. The version must go up when the same
+ * settings make another set: otherwise old frames would be read as something else.
  *
- * A key that holds a few items is saved with its settings, so they are short: 43 bytes without a
- * profile. */
+ * Each key is saved with its settings, even a key of a few items. So the settings are short: 43
+ * bytes without a profile. */
 #include "settings.h"
 
 #include <string.h>

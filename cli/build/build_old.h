@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The list of --from: its settings, and its changes since it was built. A list has hashes and not
- * its entries, so the entries have to be given again. */
+ * The list of --from: its settings, and its changes since it was built. A list holds hashes of its
+ * entries, not the entries, so a new build must be given the entries again. */
 #ifndef UNSEEN_CLI_BUILD_OLD_H
 #define UNSEEN_CLI_BUILD_OLD_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hints for runs that did what they were told, which was probably not what was meant. */
+ * Hints at the end of a run. The run did what the command line says, but the user probably meant
+ * something else. */
 #ifndef UNSEEN_CLI_AFTER_RUN_H
 #define UNSEEN_CLI_AFTER_RUN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps from a URL to its canonical form, kept to be compared with those of other URLs. */
+ * Keeps the steps from a URL to its canonical form, to compare them with those of other URLs. */
 #ifndef UNSEEN_CLI_EXPLANATION_H
 #define UNSEEN_CLI_EXPLANATION_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `unseen serve` says of its store or list what `unseen info --json` says, which is printed as it
- * came or as text. A set of our module in Redis or Valkey has a part of a store's figures, under
- * the same names. */
+ * `unseen serve` sends the JSON object that `unseen info --json` prints of its store or list. This
+ * file prints the object as it came, or as text. A set of our module in Redis or Valkey has some of
+ * a store's figures, which are printed under the same names. */
 #include "commands/info_server.h"
 
 #include <inttypes.h>

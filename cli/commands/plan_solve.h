@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The plans of several filters, and of lists, for one question. */
+ * Answers a question of `unseen plan`: makes a plan for each filter, and for each kind of list. */
 #ifndef UNSEEN_CLI_PLAN_SOLVE_H
 #define UNSEEN_CLI_PLAN_SOLVE_H
 

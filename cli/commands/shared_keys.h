@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counts the keys that are in each of several inputs, which come one after the other. Two sets are
- * kept: the keys that all inputs before the one at hand have, and those of them that this one has,
+ * Counts the keys that are in each of several inputs. The inputs come one after the other. Two sets
+ * are kept: the keys that all earlier inputs have, and those of them that the current input has,
  * too. */
 #ifndef UNSEEN_CLI_SHARED_KEYS_H
 #define UNSEEN_CLI_SHARED_KEYS_H

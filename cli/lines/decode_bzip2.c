@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A decoder takes 3.7 MB at most, whatever the data says. */
+ * Decodes bzip2. libbz2 takes at most 3.7 MB for a decoder, whatever the data says. So the limit of
+ * --long, which other decoders obey, does not matter here. */
 #include <bzlib.h>
 #include <stdint.h>
 #include <stdlib.h>

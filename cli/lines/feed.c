@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Output is written before the program waits for more input. Otherwise a crawler that reads our
- * output to make our input would wait for us while we wait for it. */
+ * The feed writes all output before it waits for more input. Otherwise a crawler that makes our
+ * input of our output would wait for us while we wait for it. */
 #include "lines/feed.h"
 
 #include <sched.h>

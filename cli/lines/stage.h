@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A stage of an input: reads coded bytes from a source, and is the source of decoded ones. Messages
- * about the bytes are printed here. */
+ * A stage of an input: it reads coded bytes from a source, and is itself the source of the decoded
+ * bytes. It reports damage in them. */
 #ifndef UNSEEN_CLI_STAGE_H
 #define UNSEEN_CLI_STAGE_H
 

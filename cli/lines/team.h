@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads that share the work of one more, the captain: it hands over a round of pieces, does
- * something else meanwhile, and then helps until the round is done. A round has two steps: no
- * piece of the second step begins before all pieces of the first are done. */
+ * A team of threads works for one more thread, its captain. The captain hands over a round of
+ * pieces of work, does something else meanwhile, and then works on the pieces, too, until the round
+ * is done. A round has two steps: no piece of the second step begins before all pieces of the first
+ * are done. */
 #ifndef UNSEEN_CLI_TEAM_H
 #define UNSEEN_CLI_TEAM_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A hash table of texts, each of which is in it once, numbered in the order in which they came. It
- * uses open addressing. Texts are hashed under a secret of the table, so that nobody can choose
+ * A hash table of texts with open addressing. Each text is in the table once. Texts are numbered in
+ * the order in which they came, and hashed under a secret of the table, so that nobody can choose
  * texts that collide. */
 #ifndef UNSEEN_CLI_TEXT_TABLE_H
 #define UNSEEN_CLI_TEXT_TABLE_H

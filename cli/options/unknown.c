@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Options, commands and files that do not exist: says so, and what to type in their place. A hint
- * names only what does the same job. */
+ * Reports options, commands and files that do not exist, and hints at what to type in their place.
+ * A hint names only what does the same job. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Makes room in the set of a run for the keys that are likely to come. A set that grows step by
- * step moves each of its keys several times. If the input is files, their
- * sizes say how much is still to come, and the share of new lines so far says how many keys that
- * will be. So the run makes room in the set twice: early, and once more when it knows better.
+ * step moves each of its keys several times. If the input is files, their sizes say how much is
+ * still to come, and the share of new lines so far says how many keys that will be. So the run
+ * makes room in the set twice: early, and once more when it knows better.
  *
  * The further a run has read, the fewer lines are new. The number of distinct items in n lines of
  * text is n to a power below 1 [Heaps78], and URLs of crawls and logs behave like that. Two counts

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a run asks a server for its lines: the commands by which it does so. */
+ * The question that a run asks a server about each of its lines. The command of the run says which
+ * question it is. */
 #ifndef UNSEEN_CLI_SERVER_QUESTION_H
 #define UNSEEN_CLI_SERVER_QUESTION_H
 

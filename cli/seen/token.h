@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The token that lets a client of a port change a served store (docs/serve.md), or the password of
- * a Redis or Valkey server. */
+ * Reads a secret from a file: the token that lets a client of a port change a served store
+ * (docs/serve.md), or the password of a Redis or Valkey server. */
 #ifndef UNSEEN_CLI_TOKEN_H
 #define UNSEEN_CLI_TOKEN_H
 

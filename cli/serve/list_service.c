@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The side of a service that other programs' protocols ask, a list or a store that is only read,
- * and how it follows what others write.
- */
+ * Answers the protocols of other programs: opens the list that they ask, or the store, which is
+ * only read, looks texts up in it, and takes up what other processes write. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
