@@ -57,7 +57,7 @@ struct batch {
     uint64_t nmisses;  /* lines without the key, left out or not, */
     struct unseen_bytes missing; /* and the first of them */
     bool failed;                 /* a file or line before the end of this batch could not be read */
-    struct batch_parts *parts;   /* NULL, or the set was asked in parts (parts.h) */
+    struct batch_parts *parts;   /* NULL, or the set was asked in parts (set_parts.h) */
 };
 
 /* Moves a line to an earlier place. */

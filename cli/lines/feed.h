@@ -10,7 +10,7 @@
 #include "lines/batch.h"
 #include "lines/identity.h"
 #include "lines/input.h"
-#include "lines/parts.h"
+#include "lines/set_parts.h"
 #include "lines/reader.h"
 #include "print/output.h"
 
@@ -34,7 +34,7 @@ struct feed {
     /* Called before each wait for input, after the outputs have been written, and about once a
      * second during the wait; may be NULL. */
     void (*poll)(void *context);
-    /* NULL, or with more than two threads the set may be asked in parts (parts.h): batches with
+    /* NULL, or with more than two threads the set may be asked in parts (set_parts.h): batches with
      * `parts` are asked already. */
     struct parts *parts;
     /* With more than two threads: called now and then, when no part is being asked. May be NULL. */

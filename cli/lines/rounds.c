@@ -2,7 +2,7 @@
  *
  * The main thread reads blocks, splits them into lines, has batches answered and writes: what
  * has to be done in order. The team makes the keys of a round of batches, one batch at a time,
- * and then asks the set, one part at a time (parts.h).
+ * and then asks the set, one part at a time (set_parts.h).
  *
  *   main thread | fill round 3, have round 1 answered | fill round 4, have round 2 answered | ...
  *   team        |              round 2                |              round 3                | ...

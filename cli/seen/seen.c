@@ -9,7 +9,7 @@
 
 #include "address.h"
 #include "clock.h"
-#include "lines/parts.h"
+#include "lines/set_parts.h"
 #include "lines/profile.h"
 #include "print/message.h"
 #include "redis_url.h"

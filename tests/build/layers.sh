@@ -11,7 +11,7 @@
 # helpers are the files in cli/ itself, but for main.c. The planner page is a second front end of one command: it
 # includes the headers of that command's plans and numbers, and no other.
 #
-# A file with a header of its name includes that header first.
+# A file with a header of its name includes that header first. No two files of src and cli have one name.
 . "$(dirname "$0")/common.bash"
 
 # The layers that a file of layer $1 may include.
@@ -120,6 +120,8 @@ violations() {
         [ ! -f "$tree/$header" ] || [ "$first" = "\"${header#*/}\"" ] ||
             echo "$file: its own header comes first"
     done
+    (cd "$tree" && find src cli -name '*.[ch]' | LC_ALL=C sort) |
+        awk -F/ 'seen[$NF]++ { print $0 ": another file has this name" }'
 }
 
 found=$(violations "$SOURCE")
@@ -154,7 +156,8 @@ plant planner/planted17.c '#include "filter/rate.h"'
 echo '/* a header */' >"$work/tree/src/url/planted18.h"
 plant src/url/planted18.c '#include <string.h>
 #include "url/planted18.h"'
+plant src/set/output.h '/* there is cli/print/output.h */'
 echo '#include "stop.h"' >"$work/tree/cli/print/harmless.c"
-echo '/* printf("in a comment") */ int snprintf_is_fine;' >"$work/tree/src/store/harmless.c"
+echo '/* printf("in a comment") */ int snprintf_is_fine;' >"$work/tree/src/store/harmless_call.c"
 violations "$work/tree" | sed -E "s|^([^:]*):.*|\1|" | sort -u >"$work/noticed"
 sort "$work/planted" | diff - "$work/noticed" || fail "planted (<) and noticed (>) faults differ"

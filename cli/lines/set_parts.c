@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Keys and verdicts are stored part by part, so that threads write to different cache lines. */
-#include "lines/parts.h"
+#include "lines/set_parts.h"
 
 #include <string.h>
 

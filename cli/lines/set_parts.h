@@ -4,8 +4,8 @@
  * which part it belongs to, so equal keys are in one part. The keys of a part are asked in the
  * order of their lines: so of equal lines the first one is new, as if one thread had asked for
  * all. Keys are made under a secret: nobody can choose lines that crowd one part. */
-#ifndef UNSEEN_CLI_PARTS_H
-#define UNSEEN_CLI_PARTS_H
+#ifndef UNSEEN_CLI_SET_PARTS_H
+#define UNSEEN_CLI_SET_PARTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
