@@ -155,7 +155,7 @@ static inline bool test_compact_sound(const struct compact *c)
     }
     for (uint32_t i = 0; i < c->next_page; i++) {
         const size_t at = i % COMPACT_CHUNK_PAGES;
-        ok = ok && used[i] == (at != 0 && at < compact_chunk_pages(i / COMPACT_CHUNK_PAGES));
+        ok = ok && used[i] == (at != 0 && at < compact_chunk_pages(c, i / COMPACT_CHUNK_PAGES));
     }
     free(used);
     for (unsigned i = 0; i < COMPACT_GENERATIONS; i++) {

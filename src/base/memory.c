@@ -84,6 +84,11 @@ void unseen__memory_large(const struct unseen_allocator *allocator, void *ptr)
 #endif
 }
 
+bool unseen__memory_is_mapped(const struct unseen_allocator *allocator)
+{
+    return allocator->alloc == default_alloc;
+}
+
 bool unseen__memory_is_plausible(const struct unseen_allocator *allocator, size_t size)
 {
     if (allocator->alloc != default_alloc) {

@@ -27,6 +27,10 @@ void *unseen__alloc_zero(const struct unseen_allocator *allocator, size_t size, 
  * Does nothing if the allocator is not the default one. */
 void unseen__memory_large(const struct unseen_allocator *allocator, void *ptr);
 
+/* Whether large blocks are mappings, which take memory only where they are used: those of the
+ * default allocator. */
+bool unseen__memory_is_mapped(const struct unseen_allocator *allocator);
+
 /* Returns false if the system does not have size bytes. Call it before size bytes are allocated in
  * many blocks: Linux grants small blocks beyond its memory and kills the program that uses them,
  * but refuses one block that is larger than its memory. Returns true if that cannot be known: for

@@ -171,6 +171,7 @@ enum unseen_status unseen__compact_create_cut(struct unseen__filter **filter_out
     }
     c->filter.ops = &unseen__compact_ops;
     c->allocator = params->allocator;
+    c->is_mapped = unseen__memory_is_mapped(&c->allocator);
     c->memory = sizeof(*c);
     c->prefix_bits = params->prefix_bits;
     c->prefix = params->prefix;

@@ -175,6 +175,7 @@ struct compact {
     /* Number of tags by their known bits: generations[depth + bits of v]. */
     uint64_t generations[COMPACT_GENERATIONS];
 
+    bool is_mapped; /* chunks come from the kernel: a page that is not used takes no memory */
     size_t nchunks;
     size_t chunks_cap;
     size_t nfresh;      /* pages of the chunks that were never used */
@@ -333,13 +334,36 @@ UNSEEN_INLINE struct compact_group *compact_find(const struct compact *c, uint64
     return (struct compact_group *)(uintptr_t)(entry & ~(uint64_t)63) + index;
 }
 
-/* The pages of a chunk: 9 (one group and the full map), 8, 16, 16, 32, 32, ... 256, 256, 512, 512,
- * and so on. Each chunk adds 89 % at most, and from the third on 50 % at most, to what is there. */
-UNSEEN_INLINE size_t compact_chunk_pages(size_t chunk)
+/* The pages of a chunk of memory that is mapped: 9 (one group and the full map), 8, 16, 16, 32, 32,
+ * ... 256, 256, 512, 512, and so on. Each chunk adds 89 % at most, and from the third on 50 % at
+ * most, to what is there. */
+UNSEEN_INLINE size_t compact_mapped_chunk_pages(size_t chunk)
 {
     return chunk == 0                     ? COMPACT_PAGES_MIN + 1
            : chunk < COMPACT_SMALL_CHUNKS ? (size_t)8 << chunk / 2
                                           : COMPACT_CHUNK_PAGES;
+}
+
+/* The pages of a chunk of memory that counts, used or not: 9, then 8, 10, 12, 14, and so on up to
+ * 512, rounded down to 8, 10, 12 or 14 times a power of two, which are sizes of jemalloc's. A set of
+ * p pages has chunks of about twice the root of p: half of one is unused, and the full maps take as
+ * much. */
+UNSEEN_INLINE size_t compact_counted_chunk_pages(size_t chunk)
+{
+    if (chunk == 0) {
+        return COMPACT_PAGES_MIN + 1;
+    }
+    if (chunk > (COMPACT_CHUNK_PAGES - COMPACT_PAGES_MIN) / 2) {
+        return COMPACT_CHUNK_PAGES;
+    }
+    const unsigned npages = COMPACT_PAGES_MIN + 2 * ((unsigned)chunk - 1);
+    const unsigned shift = 29 - (unsigned)__builtin_clz(npages); /* 3 bits are left */
+    return (size_t)(npages >> shift << shift);
+}
+
+UNSEEN_INLINE size_t compact_chunk_pages(const struct compact *c, size_t chunk)
+{
+    return c->is_mapped ? compact_mapped_chunk_pages(chunk) : compact_counted_chunk_pages(chunk);
 }
 
 UNSEEN_INLINE uint8_t *compact_page(const struct compact *c, uint32_t number)

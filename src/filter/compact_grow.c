@@ -297,35 +297,72 @@ static size_t build_ntags(const struct compact_build *b)
     return ntags;
 }
 
-/* Splits a group in two. The directory has room for both. Returns false, with nothing changed, if
- * the tags are too few or do not spread. */
-static bool split_group(struct compact *c, struct compact_group *entries, size_t copies)
+enum {
+    SPLIT_PAGES = 2 * COMPACT_PAGES_MIN, /* that a split of random keys takes */
+    KEPT_PAGES = COMPACT_PAGES_MAX - 1   /* a half that needs so many keeps those of the group */
+};
+
+/* Builds the halves of a group with the fewest pages, from npages on, that hold their tags.
+ * *done_out is false, with the pages given back, if that may be more than COMPACT_PAGES_MAX. */
+static enum unseen_status build_halves(struct compact *c, const struct compact_group *old,
+                                       struct compact_build *b, unsigned *npages, bool *done_out)
+{
+    *done_out = false;
+    while (npages[0] < KEPT_PAGES && npages[1] < KEPT_PAGES) {
+        const size_t more = npages[0] + npages[1] - b->group[0].npages - b->group[1].npages;
+        const enum unseen_status status = unseen__compact_pages_reserve(c, more);
+        if (status != UNSEEN_OK) {
+            unseen__compact_build_drop(c, b);
+            return status;
+        }
+        const int full = unseen__compact_build_try(c, old, b, npages);
+        if (full < 0) {
+            *done_out = true;
+            return UNSEEN_OK;
+        }
+        npages[full]++;
+    }
+    unseen__compact_build_drop(c, b);
+    return UNSEEN_OK;
+}
+
+/* Splits a group in two. The directory has room for both, and SPLIT_PAGES pages are in reserve.
+ * *done_out is false, and nothing was changed, if the tags are too few or do not spread. */
+static enum unseen_status split_group(struct compact *c, struct compact_group *entries,
+                                      size_t copies, bool *done_out)
 {
     const struct compact_group old = entries[0];
     struct compact_build b;
     unsigned npages[2] = {COMPACT_PAGES_MIN, COMPACT_PAGES_MIN};
+    *done_out = false;
     unseen__compact_build_init(&b, &old, 2);
     if (unseen__compact_build_try(c, &old, &b, npages) >= 0) {
         size_t nhalf[2];
+        bool is_built;
         count_halves(c, &old, nhalf);
         if (!is_worth_a_split(c, &old, nhalf[0] + nhalf[1])) {
             unseen__compact_build_drop(c, &b);
-            return false;
+            return UNSEEN_OK;
         }
         npages[0] = compact_pages_for(c, nhalf[0]);
         npages[1] = compact_pages_for(c, nhalf[1]);
-        if (!unseen__compact_build(c, &old, &b, npages)) {
-            return split_in_place(c, entries, copies, nhalf);
+        const enum unseen_status status = build_halves(c, &old, &b, npages, &is_built);
+        if (status == UNSEEN_OK && !is_built) {
+            *done_out = split_in_place(c, entries, copies, nhalf);
+        }
+        if (!is_built) {
+            return status;
         }
     }
     if (!is_worth_a_split(c, &old, build_ntags(&b))) {
         unseen__compact_build_drop(c, &b);
-        return false;
+        return UNSEEN_OK;
     }
     count_void_copies(c, &old);
     install_halves(c, entries, copies, b.group);
     unseen__compact_give_pages(c, &old);
-    return true;
+    *done_out = true;
+    return UNSEEN_OK;
 }
 
 /* With random keys no group is much deeper than the others: some 7,000 keys never have 12 more bits
@@ -363,7 +400,7 @@ enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *
     if (entries->npages < COMPACT_PAGES_MAX && expand(c, entries, copies)) {
         return UNSEEN_OK;
     }
-    status = unseen__compact_pages_reserve(c, 2 * (size_t)COMPACT_PAGES_MAX);
+    status = unseen__compact_pages_reserve(c, SPLIT_PAGES); /* for a rebuild, too */
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -371,13 +408,15 @@ enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *
         return UNSEEN_OK;
     }
     if (entries->depth < unseen__compact_depth_limit(c)) {
+        bool is_done;
         status = unseen__compact_directory_deepen(c, path);
         if (status != UNSEEN_OK) {
             return status;
         }
         entries = unseen__compact_directory_find(c, path, &copies);
-        if (split_group(c, entries, copies)) {
-            return UNSEEN_OK;
+        status = split_group(c, entries, copies, &is_done);
+        if (status != UNSEEN_OK || is_done) {
+            return status;
         }
     }
     *stuck_out = true;

@@ -49,7 +49,7 @@ static enum unseen_status add_chunk(struct compact *c)
     if (!grow_array(c, &c->chunks, &c->chunks_cap, c->nchunks + 1, sizeof(*c->chunks))) {
         return UNSEEN_ERR_NOMEM;
     }
-    const size_t npages = compact_chunk_pages(c->nchunks);
+    const size_t npages = compact_chunk_pages(c, c->nchunks);
     uint8_t *chunk = unseen__compact_alloc(c, npages * COMPACT_PAGE, CHUNK_ALIGN);
     if (!chunk) {
         return UNSEEN_ERR_NOMEM;
@@ -65,7 +65,7 @@ static enum unseen_status add_chunk(struct compact *c)
 void unseen__compact_pages_release(struct compact *c)
 {
     for (size_t i = 0; i < c->nchunks; i++) {
-        unseen__compact_free(c, c->chunks[i], compact_chunk_pages(i) * COMPACT_PAGE);
+        unseen__compact_free(c, c->chunks[i], compact_chunk_pages(c, i) * COMPACT_PAGE);
     }
     unseen__compact_free(c, c->chunks, c->chunks_cap * sizeof(*c->chunks));
     unseen__compact_free(c, c->free_pages, c->free_cap * sizeof(*c->free_pages));
@@ -94,7 +94,7 @@ uint32_t unseen__compact_page_take(struct compact *c)
     }
     /* next_page is the number after the last one taken: perhaps behind the end of its chunk. */
     uint32_t chunk = c->next_page / COMPACT_CHUNK_PAGES;
-    if (c->next_page % COMPACT_CHUNK_PAGES >= compact_chunk_pages(chunk)) {
+    if (c->next_page % COMPACT_CHUNK_PAGES >= compact_chunk_pages(c, chunk)) {
         c->next_page = ++chunk * COMPACT_CHUNK_PAGES;
     }
     c->next_page += c->next_page % COMPACT_CHUNK_PAGES == 0; /* the full map */
