@@ -20,11 +20,12 @@ enum {
 static struct server_string *operations[2];
 
 /* RM_Replicate costs a fifth of a BF.ADD even if nobody gets what it makes. RM_ReplicateVerbatim
- * costs nothing then, but no function says whether anybody listens. So the cron event looks.
- * What it saw may be out of date for 100 ms; then a replica gets BF.ADD in place of
- * UNSEEN.APPLY, which is longer, has no checksum, and does the same. */
+ * costs nothing then, but no function says whether anybody listens. So the cron event looks, and a
+ * replica that comes is an event. What was seen may be out of date for 100 ms; then the AOF or a
+ * replica gets BF.ADD in place of UNSEEN.APPLY, which is longer, has no checksum, and does the
+ * same. */
 static bool may_listen = true; /* an AOF, a replica, or one that may come back to the backlog */
-static bool has_sent;          /* since the last look: an idle server need not look */
+static bool has_sent; /* since the last look: an idle server need not ask for the backlog */
 
 static void look_for_listeners(struct server_ctx *ctx, struct server_event event, uint64_t subevent,
                                void *data)
@@ -32,8 +33,9 @@ static void look_for_listeners(struct server_ctx *ctx, struct server_event event
     (void)event;
     (void)subevent;
     (void)data;
-    may_listen = true;
-    if (has_sent && !(server.GetContextFlags(ctx) & SERVER_HAS_AOF)) {
+    if (server.GetContextFlags(ctx) & SERVER_HAS_AOF) {
+        may_listen = true;
+    } else if (has_sent) {
         int error = SERVER_OK;
         struct server_info *info = server.GetServerInfo(ctx, "replication");
         may_listen = server.ServerInfoGetFieldUnsigned(info, "repl_backlog_active", &error) != 0 ||
@@ -43,14 +45,26 @@ static void look_for_listeners(struct server_ctx *ctx, struct server_event event
     has_sent = false;
 }
 
+static void note_replica(struct server_ctx *ctx, struct server_event event, uint64_t subevent,
+                         void *data)
+{
+    (void)ctx;
+    (void)event;
+    (void)subevent;
+    (void)data;
+    may_listen = true;
+}
+
 bool effects_init(struct server_ctx *ctx)
 {
     static const char names[2] = {OPERATION_ADD, OPERATION_REMOVE};
     const struct server_event cron = {SERVER_EVENT_CRON, SERVER_EVENT_VERSION};
+    const struct server_event replica = {SERVER_EVENT_REPLICA, SERVER_EVENT_VERSION};
     for (size_t i = 0; i < 2; i++) {
         operations[i] = server.CreateString(NULL, &names[i], 1);
     }
-    return server.SubscribeToServerEvent(ctx, cron, look_for_listeners) == SERVER_OK;
+    return server.SubscribeToServerEvent(ctx, cron, look_for_listeners) == SERVER_OK &&
+           server.SubscribeToServerEvent(ctx, replica, note_replica) == SERVER_OK;
 }
 
 void effect_create(struct server_ctx *ctx, struct server_string *name, const struct value *value)
