@@ -270,7 +270,8 @@ int items_ask(struct server_ctx *ctx, struct server_string *name, enum kind kind
         return reply_error(ctx, ERROR_TOO_MANY);
     }
     const enum found found = key_read(ctx, name, kind, &value);
-    if (found == OF_OTHER_TYPE && !(is_redisbloom() && kind != KIND_URLS)) {
+    const bool asks_any_type = kind == KIND_CUCKOO || (kind == KIND_BLOOM && is_redisbloom());
+    if (found == OF_OTHER_TYPE && !asks_any_type) {
         return reply_error(ctx, ERROR_WRONG_TYPE);
     }
     if (items->is_array) {
