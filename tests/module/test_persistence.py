@@ -143,6 +143,22 @@ class Single(Case):
             server.end()
 
 
+def commands_of_aof(server):
+    """The length of each command in a rewritten AOF."""
+    folder = os.path.join(server.folder, "appendonlydir")
+    lengths = []
+    for name in os.listdir(folder):
+        if not name.endswith(".base.aof"):
+            continue
+        with open(os.path.join(folder, name), "rb") as f:
+            while line := f.readline():
+                begin = f.tell() - len(line)
+                for _ in range(int(line[1:])):
+                    f.seek(int(f.readline()[1:]) + 2, os.SEEK_CUR)
+                lengths.append(f.tell() - begin)
+    return lengths
+
+
 # A killed server loses what it has not written, never what it has not synced: test_kill syncs each command, which takes
 # most of its time, the others none.
 class Restarts(unittest.TestCase):
@@ -151,8 +167,8 @@ class Restarts(unittest.TestCase):
         try:
             call = raw_client(server)
             fill(call)
-            before = call("DEBUG", "DIGEST")
             yield server, call
+            before = call("DEBUG", "DIGEST")
             server.stop()
             server.start()
             self.assertEqual(raw_client(server)("DEBUG", "DIGEST"), before, options)
@@ -171,9 +187,15 @@ class Restarts(unittest.TestCase):
         for preamble in "yes", "no":
             options = ("--appendonly", "yes", "--appendfsync", "no", "--aof-use-rdb-preamble", preamble)
             for server, call in self.run_with(*options):
+                call("BF.RESERVE", "large", "0.01", 2**21)
                 call("BGREWRITEAOF")
                 wait_for(lambda: b"aof_rewrite_in_progress:0" in call("INFO", "persistence") and
                          b"aof_rewrite_scheduled:0" in call("INFO", "persistence"))
+                if preamble == "no":
+                    lengths = commands_of_aof(server)
+                    self.assertGreater(sum(lengths), 2**21)
+                    self.assertGreater(max(lengths), 2**18)
+                    self.assertLessEqual(max(lengths), 2**20)
 
     def test_command_in_place_of_effect(self):
         """Where nobody listened, the server takes a little while to see that somebody does. Until then an add of
