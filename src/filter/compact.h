@@ -345,9 +345,9 @@ UNSEEN_INLINE size_t compact_mapped_chunk_pages(size_t chunk)
 }
 
 /* The pages of a chunk of memory that counts, used or not: 9, then 8, 10, 12, 14, and so on up to
- * 512, rounded down to 8, 10, 12 or 14 times a power of two, which are sizes of jemalloc's. A set of
- * p pages has chunks of about twice the root of p: half of one is unused, and the full maps take as
- * much. */
+ * 512, rounded down to 8, 10, 12 or 14 times a power of two, which are sizes of jemalloc's. A set
+ * of p pages has chunks of about twice the root of p: half of one is unused, and the full maps take
+ * half as much. */
 UNSEEN_INLINE size_t compact_counted_chunk_pages(size_t chunk)
 {
     if (chunk == 0) {
