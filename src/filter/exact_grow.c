@@ -5,8 +5,9 @@
  * finds the shortest row of moves that ends at a free slot (cuckoo hashing [Pagh04], with lines of
  * 9 to 12 slots [Dietzfelbinger07]). Nothing is moved before the end of the row is known.
  *
- * A fuller group is written anew, with two pages more or as two groups. The old group stays until
- * the new groups are complete, so that a failure leaves everything as it was.
+ * A fuller group gets two pages more, to which some of its tags move, or is written anew as two
+ * groups. All memory is taken before a tag moves, and the old group stays until two groups are
+ * complete. So a failure leaves everything as it was.
  *
  * Keys need not come in random order. The keys of a sorted file may all go to one of the two
  * groups, which then gets as many pages as the old group; the other group stays empty until its
@@ -444,18 +445,19 @@ static bool spare_key(struct spare_keys *spare, const struct exact_group *old, u
 
 /* Places the spare keys in one of two groups, by their next bit, or in the only group. A half that
  * gets nearly all keys is nearly full, so some keys need a long search: all keys together may look
- * at SEARCH_LINES lines for each key. */
-static bool place_spare(struct exact_group *const *groups, const struct spare_keys *spare)
+ * at SEARCH_LINES lines for each key. Returns how many keys it placed before one found no slot. */
+static size_t place_spare(struct exact_group *const *groups, const struct spare_keys *spare)
 {
     const uint64_t bit = groups[1] ? (uint64_t)1 << (64 - groups[1]->known) : 0;
     size_t nlines = SEARCH_LINES * spare->n;
-    for (size_t i = 0; i < spare->n; i++) {
+    size_t i = 0;
+    for (; i < spare->n; i++) {
         const struct unseen_key key = {spare->lows ? spare->lows[i] : 0, spare->keys[i]};
         if (!place(groups[(key.hi & bit) != 0], key, &nlines)) {
-            return false;
+            break;
         }
     }
-    return true;
+    return i;
 }
 
 /* The rests whose keys leave this home page when a group gets as many pages as the new one has. */
@@ -472,8 +474,8 @@ static uint64_t leaving_rests(const struct exact_group *old, const struct exact_
     return leaving;
 }
 
-/* The tags of a line with one of these rests, as bits. The numbers of the shape are constants, so
- * that the loop has no more than four instructions for each tag. */
+/* The slots of a line with one of these rests, as bits; a slot may be empty. The numbers of the
+ * shape are constants, so that the loop has few instructions for each slot. */
 UNSEEN_INLINE uint32_t leaving_shape(const uint8_t *line, uint64_t leaving, unsigned slots,
                                      unsigned field_bits)
 {
@@ -486,58 +488,108 @@ UNSEEN_INLINE uint32_t leaving_shape(const uint8_t *line, uint64_t leaving, unsi
     return tags;
 }
 
-static uint32_t leaving_tags(const struct exact_group *group, uint32_t line, uint64_t leaving)
+UNSEEN_INLINE uint32_t leaving_slots(const uint8_t *line, uint64_t leaving, unsigned slots)
 {
-    const uint8_t *bytes = exact_line(group, line);
-    const uint32_t tags = group->slots == 12   ? leaving_shape(bytes, leaving, 12, 10)
-                          : group->slots == 11 ? leaving_shape(bytes, leaving, 11, 14)
-                          : group->slots == 10 ? leaving_shape(bytes, leaving, 10, 19)
-                                               : leaving_shape(bytes, leaving, 9, 24);
-    return tags & ~free_slots(group, line);
+    return slots == 12   ? leaving_shape(line, leaving, 12, 10)
+           : slots == 11 ? leaving_shape(line, leaving, 11, 14)
+           : slots == 10 ? leaving_shape(line, leaving, 10, 19)
+                         : leaving_shape(line, leaving, 9, 24);
 }
 
-/* Copies the tags of a group to a group with more pages, each to its own page. */
-static bool copy_wider(const struct exact_group *old, struct exact_group *group,
-                       struct spare_keys *spare)
+/* Copies the tags that leave their home pages to the new pages of `wider`, and notes their slots.
+ * Returns false if too many find their line full. */
+static bool copy_leaving(const struct exact_group *group, struct exact_group *wider,
+                         uint16_t *left_slots, struct spare_keys *spare)
 {
     uint8_t used[EXACT_LINES_MAX] = {0};
-    for (unsigned i = 0; i < old->npages; i++) {
-        memcpy(group->page[i], old->page[i], UNSEEN__PAGE);
-    }
-    memcpy(group->full, old->full, sizeof(group->full));
-    group->is_stale = old->is_stale;
-    for (size_t i = 0; old->low && i < nlow_of(old); i++) {
-        memcpy(group->low[i], old->low[i], UNSEEN__PAGE);
-    }
     for (uint32_t home = 0; home < EXACT_PAGES_MIN; home++) {
-        const uint64_t leaving = leaving_rests(old, group, home);
+        const uint64_t leaving = leaving_rests(group, wider, home);
         for (uint32_t i = 0; i < EXACT_PAGE_LINES; i++) {
             const uint32_t line = home * EXACT_PAGE_LINES + i;
-            uint8_t *bytes = exact_line(group, line);
-            uint32_t tags = leaving_tags(old, line, leaving);
-            group->full[home] &= ~((uint64_t)(tags != 0) << i);
-            for (; tags; tags &= tags - 1) {
-                const unsigned slot = (unsigned)__builtin_ctz(tags);
-                const uint32_t field = exact_field(old, bytes, slot);
-                const uint32_t to = exact_page(group, home, rest_of(field)) * EXACT_PAGE_LINES + i;
-                if (used[to] < group->slots) {
-                    const unsigned to_slot = used[to]++;
-                    exact_put(group, exact_line(group, to), to_slot, exact_word(bytes, slot),
-                              field);
-                    group->full[to / EXACT_PAGE_LINES] |= (uint64_t)(to_slot + 1 == group->slots)
-                                                          << i;
-                    if (group->low && old->low) {
-                        *exact_low(group, to, to_slot) = *exact_low(old, line, slot);
+            const uint8_t *bytes = exact_line(group, line);
+            const uint32_t left = leaving_slots(bytes, leaving, group->slots);
+            UNSEEN_PREFETCH(exact_line(wider, line + EXACT_PAGE_LINES));
+            left_slots[line] = (uint16_t)left;
+            for (uint32_t slots = left; slots; slots &= slots - 1) {
+                const unsigned slot = (unsigned)__builtin_ctz(slots);
+                const uint32_t word = exact_word(bytes, slot);
+                const uint32_t field = exact_field(group, bytes, slot);
+                const uint32_t to = exact_page(wider, home, rest_of(field)) * EXACT_PAGE_LINES + i;
+                const unsigned to_slot = used[to];
+                if (!word) {
+                    continue;
+                }
+                if (to_slot < group->slots) {
+                    used[to]++;
+                    exact_put(group, exact_line(wider, to), to_slot, word, field);
+                    if (group->low) {
+                        *exact_low(wider, to, to_slot) = *exact_low(group, line, slot);
                     }
-                } else if (!spare_key(spare, old, line, slot)) {
+                } else if (!spare_key(spare, group, line, slot)) {
                     return false;
                 }
-                store_le32(bytes + (size_t)4 * slot, 0);
             }
         }
     }
-    group->nkeys = old->nkeys - (uint32_t)spare->n;
+    for (uint32_t line = group->nlines; line < wider->nlines; line++) {
+        wider->full[line / EXACT_PAGE_LINES] |= (uint64_t)(used[line] == group->slots)
+                                                << line % EXACT_PAGE_LINES;
+    }
     return true;
+}
+
+/* Takes out the tags that copy_leaving has copied. */
+static void clear_left(struct exact_group *group, const uint16_t *left_slots)
+{
+    for (uint32_t line = 0; line < EXACT_HOME_LINES; line++) {
+        uint8_t *bytes = exact_line(group, line);
+        uint32_t tags = 0;
+        for (uint32_t slots = left_slots[line]; slots; slots &= slots - 1) {
+            const unsigned slot = (unsigned)__builtin_ctz(slots);
+            tags |= exact_word(bytes, slot);
+            store_le32(bytes + (size_t)4 * slot, 0);
+        }
+        group->full[line / EXACT_PAGE_LINES] &= ~((uint64_t)(tags != 0) << line % EXACT_PAGE_LINES);
+    }
+}
+
+/* Takes the pages that `wider` has and the group does not have. Returns false without memory. */
+static bool take_pages(struct exact *e, const struct exact_group *group, struct exact_group *wider)
+{
+    const size_t nlow = nlow_of(group);
+    const size_t nlow_wider = nlow_of(wider);
+    bool ok = true;
+    for (unsigned i = group->npages; ok && i < wider->npages; i++) {
+        wider->page[i] = unseen__page_take(&e->pages);
+        ok = wider->page[i] != NULL;
+    }
+    if (group->low) {
+        wider->low =
+            unseen__alloc_zero(&e->pages.allocator, nlow_wider * sizeof(*wider->low), EXACT_LINE);
+        ok = ok && wider->low;
+        if (wider->low) {
+            memcpy(wider->low, group->low, nlow * sizeof(*wider->low));
+        }
+    }
+    for (size_t i = nlow; ok && wider->low && i < nlow_wider; i++) {
+        wider->low[i] = unseen__page_take(&e->pages);
+        ok = wider->low[i] != NULL;
+    }
+    return ok;
+}
+
+/* Gives back what take_pages has taken. */
+static void give_pages(struct exact *e, const struct exact_group *group,
+                       const struct exact_group *wider)
+{
+    const size_t nlow = nlow_of(wider);
+    for (unsigned i = group->npages; i < wider->npages && wider->page[i]; i++) {
+        unseen__page_give(&e->pages, wider->page[i]);
+    }
+    for (size_t i = nlow_of(group); wider->low && i < nlow && wider->low[i]; i++) {
+        unseen__page_give(&e->pages, wider->low[i]);
+    }
+    unseen__free(&e->pages.allocator, wider->low, nlow * sizeof(*wider->low));
 }
 
 /* The lines that the tags of line i of all pages of a group go to when the group becomes two: line
@@ -597,32 +649,34 @@ static unsigned next_bit(const struct exact_group *group, uint32_t word, uint32_
 static bool copy_split(const struct exact_group *old, struct exact_group *const *groups,
                        struct spare_keys *spare)
 {
-    const uint32_t field_mask = ((groups[0]->top_mask + 1) << (1 + EXACT_REST_BITS)) - 1;
+    /* Constant copies, as in unseen__exact_keys. */
+    const struct exact_group from = *old;
+    const struct exact_group shapes[2] = {*groups[0], *groups[1]};
+    const uint32_t field_mask = ((shapes[0].top_mask + 1) << (1 + EXACT_REST_BITS)) - 1;
     for (uint32_t i = 0; i < EXACT_PAGE_LINES; i++) {
         struct column column;
         memset(column.used, 0, sizeof(column.used));
-        for (uint32_t page = 0; page < old->npages; page++) {
+        for (uint32_t page = 0; page < from.npages; page++) {
             const uint32_t line = page * EXACT_PAGE_LINES + i;
-            const uint8_t *bytes = exact_line(old, line);
-            UNSEEN_PREFETCH(old->page[page] + (i + 4) % EXACT_PAGE_LINES * EXACT_LINE);
-            for (unsigned slot = 0; slot < old->slots; slot++) {
+            const uint8_t *bytes = exact_line(&from, line);
+            UNSEEN_PREFETCH(from.page[page] + (i + 4) % EXACT_PAGE_LINES * EXACT_LINE);
+            for (unsigned slot = 0; slot < from.slots; slot++) {
                 const uint32_t word = exact_word(bytes, slot);
-                const uint32_t field = exact_field(old, bytes, slot);
+                const uint32_t field = exact_field(&from, bytes, slot);
                 if (!word) {
                     continue;
                 }
-                const unsigned which = next_bit(old, word, field);
-                const struct exact_group *group = groups[which];
+                const unsigned which = next_bit(&from, word, field);
                 const uint32_t rest = rest_of(field);
-                const uint32_t to = exact_page(group, exact_home(page, rest), rest);
+                const uint32_t to = exact_page(&shapes[which], exact_home(page, rest), rest);
                 const unsigned to_slot = column.used[which][to];
-                if (to_slot < group->slots) {
+                if (to_slot < shapes[0].slots) {
                     column.used[which][to]++;
                     column.words[which][to][to_slot] = word;
                     column.fields[which][to][to_slot] = field & field_mask;
-                    if (group->low && old->low) {
-                        *exact_low(group, to * EXACT_PAGE_LINES + i, to_slot) =
-                            *exact_low(old, line, slot);
+                    if (from.low) {
+                        *exact_low(&shapes[which], to * EXACT_PAGE_LINES + i, to_slot) =
+                            *exact_low(&from, line, slot);
                     }
                 } else if (!spare_key(spare, old, line, slot)) {
                     return false;
@@ -651,15 +705,17 @@ static unsigned exact_pages_for(unsigned known, size_t nkeys)
     return group.npages;
 }
 
-/* How many keys of a group have the next bit set. */
+/* How many keys of a group have the next bit set. No branch for each slot. */
 static size_t count_upper(const struct exact_group *group)
 {
+    const struct exact_group g = *group; /* as in unseen__exact_keys */
     size_t nupper = 0;
-    for (uint32_t line = 0; line < group->nlines; line++) {
-        const uint8_t *bytes = exact_line(group, line);
-        for (unsigned slot = 0; slot < group->slots; slot++) {
+    for (uint32_t line = 0; line < g.nlines; line++) {
+        const uint8_t *bytes = exact_line(&g, line);
+        UNSEEN_PREFETCH(exact_line(&g, (line + EXACT_PAGE_LINES) % g.nlines));
+        for (unsigned slot = 0; slot < g.slots; slot++) {
             const uint32_t word = exact_word(bytes, slot);
-            nupper += word ? next_bit(group, word, exact_field(group, bytes, slot)) : 0;
+            nupper += next_bit(&g, word, exact_field(&g, bytes, slot)) & (word != 0);
         }
     }
     return nupper;
@@ -720,30 +776,37 @@ static unsigned depth_limit(const struct exact *e)
     return usual + 12 < EXACT_DEPTH_MAX ? usual + 12 : EXACT_DEPTH_MAX;
 }
 
-/* Replaces a group by one group of npages pages; 0: by two groups, of min_pages pages at least.
- * *stuck_out is set, and the old group stays, if the keys do not spread. */
-static enum unseen_status replace_group(struct exact *e, struct exact_group *old, unsigned npages,
-                                        unsigned min_pages, bool *stuck_out)
+static size_t spare_size(const struct exact *e)
+{
+    return (e->full_keys ? 2u : 1u) * SPARE_MAX * sizeof(uint64_t);
+}
+
+static bool create_spare(struct exact *e, struct spare_keys *spare)
+{
+    spare->keys = unseen__alloc(&e->pages.allocator, spare_size(e), sizeof(uint64_t));
+    spare->lows = e->full_keys && spare->keys ? spare->keys + SPARE_MAX : NULL;
+    return spare->keys != NULL;
+}
+
+static void free_spare(struct exact *e, struct spare_keys *spare)
+{
+    unseen__free(&e->pages.allocator, spare->keys, spare_size(e));
+}
+
+/* Replaces a group by two. *stuck_out is set, and the old group stays, if the keys do not spread. */
+static enum unseen_status split_group(struct exact *e, struct exact_group *old, unsigned min_pages,
+                                      bool *stuck_out)
 {
     struct exact_group *groups[2] = {NULL, NULL};
-    const size_t size = (e->full_keys ? 2u : 1u) * SPARE_MAX * sizeof(uint64_t);
-    struct spare_keys spare = {.keys = unseen__alloc(&e->pages.allocator, size, sizeof(uint64_t))};
+    struct spare_keys spare = {.n = 0};
     enum unseen_status status = UNSEEN_ERR_NOMEM;
     *stuck_out = false;
-    if (spare.keys && npages > 0) {
-        groups[0] = unseen__exact_group_create(e, old->prefix, old->known, npages);
-    } else if (spare.keys) {
-        (void)create_halves(e, old, min_pages, groups);
-    }
-    if (groups[0]) {
-        spare.lows = e->full_keys ? spare.keys + SPARE_MAX : NULL;
+    if (create_spare(e, &spare) && create_halves(e, old, min_pages, groups)) {
         e->work += old->nkeys;
         status = UNSEEN_OK;
-        *stuck_out =
-            !(groups[1] ? copy_split(old, groups, &spare) : copy_wider(old, groups[0], &spare)) ||
-            !place_spare(groups, &spare);
+        *stuck_out = !copy_split(old, groups, &spare) || place_spare(groups, &spare) < spare.n;
     }
-    unseen__free(&e->pages.allocator, spare.keys, size);
+    free_spare(e, &spare);
     if (status == UNSEEN_OK && !*stuck_out) {
         replace(e, old, groups);
         return UNSEEN_OK;
@@ -752,15 +815,60 @@ static enum unseen_status replace_group(struct exact *e, struct exact_group *old
     return status;
 }
 
-/* Replaces a group by a larger group, or by two. *stuck_out is set if the keys do not spread, so
- * that a larger group would be of no use. */
+/* Gives a group more pages. All memory that may be needed is taken before a tag moves. *stuck_out is
+ * set if some keys found no slot: they are in the stash then, or, if they are too many, the group
+ * has stayed as it was. */
+static enum unseen_status widen_group(struct exact *e, struct exact_group *group, unsigned npages,
+                                      bool *stuck_out)
+{
+    struct exact_group wider = *group;
+    struct exact_group *const groups[2] = {group, NULL};
+    struct spare_keys spare = {.n = 0};
+    uint16_t left_slots[EXACT_HOME_LINES];
+    enum unseen_status status = UNSEEN_ERR_NOMEM;
+    *stuck_out = false;
+    wider.npages = npages;
+    wider.low = NULL;
+    exact_shape(&wider);
+    if (create_spare(e, &spare) && take_pages(e, group, &wider)) {
+        e->work += group->nkeys;
+        *stuck_out = !copy_leaving(group, &wider, left_slots, &spare);
+        status =
+            *stuck_out ? UNSEEN_OK : unseen__stash_reserve(&e->stash, spare.n, &e->pages.allocator);
+    }
+    if (status == UNSEEN_OK && !*stuck_out) {
+        const size_t nlow = nlow_of(group);
+        clear_left(&wider, left_slots);
+        e->memory += group->low ? (nlow_of(&wider) - nlow) * sizeof(*group->low) : 0;
+        e->nlines += wider.nlines - group->nlines;
+        e->nslots += (uint64_t)(wider.nlines - group->nlines) * group->slots;
+        unseen__free(&e->pages.allocator, group->low, nlow * sizeof(*group->low));
+        *group = wider;
+        group->nkeys -= (uint32_t)spare.n;
+        for (size_t i = place_spare(groups, &spare); i < spare.n; i++) {
+            const struct unseen_key key = {spare.lows ? spare.lows[i] : 0, spare.keys[i]};
+            (void)unseen__stash_add(&e->stash, exact_whole(e, key), &e->pages.allocator);
+            *stuck_out = true;
+        }
+    } else {
+        give_pages(e, group, &wider);
+    }
+    free_spare(e, &spare);
+    if (e->stash.nkeys == 0) {
+        unseen__stash_release(&e->stash, &e->pages.allocator);
+    }
+    return status == UNSEEN_OK ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
+}
+
+/* Makes room: more pages for a group, or two groups instead. *stuck_out is set if the keys do not
+ * spread, so that a larger group would be of no use. */
 static enum unseen_status grow_group(struct exact *e, struct exact_group *old, bool *stuck_out)
 {
     if (may_widen(old)) {
-        return replace_group(e, old, old->npages + STEP_PAGES, 0, stuck_out);
+        return widen_group(e, old, old->npages + STEP_PAGES, stuck_out);
     }
     *stuck_out = old->known - e->prefix_bits >= depth_limit(e);
-    return *stuck_out ? UNSEEN_OK : replace_group(e, old, 0, EXACT_PAGES_MIN, stuck_out);
+    return *stuck_out ? UNSEEN_OK : split_group(e, old, EXACT_PAGES_MIN, stuck_out);
 }
 
 /* The group after this one in the directory. */
@@ -780,7 +888,7 @@ enum unseen_status unseen__exact_grow_to(struct exact *e, unsigned known, unsign
             struct exact_group *group = e->directory[i];
             if (group->known < level) {
                 const unsigned dir_bits = e->dir_bits;
-                status = replace_group(e, group, 0, least, &stuck);
+                status = split_group(e, group, least, &stuck);
                 i <<= e->dir_bits - dir_bits;
             }
             i = next_entry(e, i);
@@ -789,7 +897,7 @@ enum unseen_status unseen__exact_grow_to(struct exact *e, unsigned known, unsign
     for (size_t i = 0; i < (size_t)1 << e->dir_bits && status == UNSEEN_OK; i = next_entry(e, i)) {
         struct exact_group *group = e->directory[i];
         if (group->known == known && group->npages < npages) {
-            status = replace_group(e, group, npages, 0, &stuck);
+            status = widen_group(e, group, npages, &stuck);
         }
     }
     return status;
@@ -855,7 +963,7 @@ enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key k
             if (status != UNSEEN_OK) {
                 return status;
             }
-            *moved_out = *moved_out || !stuck;
+            *moved_out = true;
         }
         if (stuck) {
             if (may_grow(e, group)) {

@@ -96,14 +96,22 @@ static enum unseen_status stash_grow(struct unseen__stash *o,
     return UNSEEN_OK;
 }
 
+enum unseen_status unseen__stash_reserve(struct unseen__stash *o, size_t n,
+                                         const struct unseen_allocator *allocator)
+{
+    enum unseen_status status = UNSEEN_OK;
+    while (status == UNSEEN_OK && 2 * (o->nkeys + n) > o->nslots) {
+        status = stash_grow(o, allocator);
+    }
+    return status;
+}
+
 enum unseen_status unseen__stash_add(struct unseen__stash *o, struct unseen_key key,
                                      const struct unseen_allocator *allocator)
 {
-    if (2 * (o->nkeys + 1) > o->nslots) {
-        enum unseen_status status = stash_grow(o, allocator);
-        if (status != UNSEEN_OK) {
-            return status;
-        }
+    const enum unseen_status status = unseen__stash_reserve(o, 1, allocator);
+    if (status != UNSEEN_OK) {
+        return status;
     }
     if (o->counts) {
         o->counts[o->nkeys] = 1;

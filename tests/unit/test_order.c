@@ -482,7 +482,7 @@ int main(void)
         {"compact", "compact", 0, 90000},
         {"compact, small", "compact", 2e-6, 120000},
         {"exact", "exact", 0, 150000},
-        {"exact, 128 bits", "exact", 1e-20, 60000},
+        {"exact, 128 bits", "exact", 1e-20, 75000},
         {"scalable", "scalable", 1e-4, 40000},
         {"scalable-bloom", "scalable-bloom", 1e-4, 10000},
         {"scalable-count", "scalable-count", 1e-4, 20000},
