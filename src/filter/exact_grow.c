@@ -793,7 +793,8 @@ static void free_spare(struct exact *e, struct spare_keys *spare)
     unseen__free(&e->pages.allocator, spare->keys, spare_size(e));
 }
 
-/* Replaces a group by two. *stuck_out is set, and the old group stays, if the keys do not spread. */
+/* Replaces a group by two. *stuck_out is set, and the old group stays, if the keys do not
+ * spread. */
 static enum unseen_status split_group(struct exact *e, struct exact_group *old, unsigned min_pages,
                                       bool *stuck_out)
 {
@@ -815,9 +816,9 @@ static enum unseen_status split_group(struct exact *e, struct exact_group *old, 
     return status;
 }
 
-/* Gives a group more pages. All memory that may be needed is taken before a tag moves. *stuck_out is
- * set if some keys found no slot: they are in the stash then, or, if they are too many, the group
- * has stayed as it was. */
+/* Gives a group more pages. All memory that may be needed is taken before a tag moves. *stuck_out
+ * is set if some keys found no slot: they are in the stash then, or, if they are too many, the
+ * group has stayed as it was. */
 static enum unseen_status widen_group(struct exact *e, struct exact_group *group, unsigned npages,
                                       bool *stuck_out)
 {
