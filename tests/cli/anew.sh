@@ -8,7 +8,8 @@ printf 'http://b/\nhttp://c/\n' > new.txt
 hint='unseen: hint: standard input was not read, as a file is named; the lines of it that known.txt lacks: unseen -x known.txt | tee -a known.txt\n'
 waiting() { # ARG...: with lines in a pipe
     last="unseen $*"
-    cat new.txt | (sleep 0.1; "$UNSEEN" "$@" > out 2> err)
+    rm -f filled
+    (cat new.txt; : > filled) | (eventually [ -e filled ]; "$UNSEEN" "$@" > out 2> err)
     status=$?
 }
 waiting known.txt

@@ -126,7 +126,8 @@ mkfifo slowly
 allowing=$!
 exec 7<> slowly
 head -n 1 allowed.txt >&7
-sleep 0.3
+has_lock() { grep -qs '^lock:' "/proc/$1/fdinfo/"*; }
+eventually has_lock "$allowing"
 "$UNSEEN" build --from live.list live.list urls.txt 2> build_err 7>&- &
 building=$!
 eventually grep -q 'waiting for another process that is changing live.list' build_err

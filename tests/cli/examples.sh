@@ -78,6 +78,8 @@ try() {
     try_address "$1"
 }
 
+has_first() { [ "$(head -n 2000 some | "$UNSEEN" check -vc "$1" 2> /dev/null)" = 0 ]; }
+
 # The same demo with a server that others use, too, which is killed and started again on the way. What
 # the server had answered and not committed may come twice.
 try_address() {
@@ -85,7 +87,9 @@ try_address() {
     listening serve "$1.shared" --listen "unix:$1.sock"
     {
         head -n 2000 some
-        sleep 0.7
+        # A client that has never reached a server does not wait for one; and what is not committed is
+        # new again for the question below.
+        eventually has_first "$1.shared"
         stop_process "$server" KILL
         {
             sleep 0.5 # the client waits for the server

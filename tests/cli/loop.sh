@@ -131,7 +131,7 @@ rm q
 # Written to a reader that is slow, what is not written yet is not remembered.
 mkfifo q slow
 urls 60000 60000 7 > pages
-"$UNSEEN" -s behind.unseen q > slow 2> err &
+"$UNSEEN" --seed 1 -s behind.unseen q > slow 2> err &
 pid=$!
 exec 6< slow
 cat pages > q # returns when all has been read, though nothing is taken from the output

@@ -51,24 +51,20 @@ refused 'cannot listen on unix:other: there is no group nobody-has-this' '' \
     serve served --listen unix:other --group nobody-has-this
 holds [ ! -e other ]
 # In a folder that others may write to, a link may take the socket's place before the socket has its rights.
-if command -v strace > /dev/null && strace -o trace -e inject=bind:delay_exit=1 true 2> /dev/null; then
+if command -v strace > /dev/null && strace -o trace -e inject=bind:signal=STOP true 2> /dev/null; then
     echo secret > victim
     chmod 600 victim
-    ASAN_OPTIONS=detect_leaks=0 strace -D -o trace -e trace=bind -e inject=bind:delay_exit=1000000 \
+    # It stands still behind its bind until the link is there.
+    ASAN_OPTIONS=detect_leaks=0 strace -D -o trace -e trace=bind -e inject=bind:signal=STOP:when=1 \
         "$UNSEEN" serve served --listen unix:swapped --mode 666 < /dev/null > out 2> err &
     server=$!
     running="$server $running"
-    for _ in $(patience); do
-        [ -S swapped ] && break
-        sleep 0.01
-    done
+    eventually grep -q 'stopped by SIGSTOP' trace
     holds [ -S swapped ]
     rm swapped
     ln -s victim swapped
-    for _ in $(patience); do
-        [ -s err ] && break
-        sleep 0.01
-    done
+    kill -CONT "$server"
+    eventually [ -s err ]
     stop_process "$server"
     holds [ "$(stat -c %a victim)" = 600 ]
     same err - << 'END'

@@ -51,19 +51,20 @@ holds [ "$(cat out.1 out.2 out.3 out.4 | wc -l)" = 2000 ]
 holds [ "$(cat out.1 out.2 out.3 out.4 | "$UNSEEN" check -c many.unseen)" = 2000 ]
 
 # One that has seen the empty file finds there what another one has made meanwhile. It stands still
-# after it has given up the lock, until the other one has closed the store.
+# when it has closed the file, until the other one has closed the store.
 if command -v strace > /dev/null && strace -o trace true 2> /dev/null; then
     : > late.unseen
     : > trace
     printf 'http://first/\nhttp://late/\n' > one
-    ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -P late.unseen -e trace=flock,close \
-        -e inject=close:delay_exit=5000000:when=1 \
-        "$UNSEEN" -s late.unseen one > late.out 2> late.err &
+    ASAN_OPTIONS=detect_leaks=0 strace -D -f -o trace -P late.unseen -e trace=flock,close \
+        -e inject=close:signal=STOP:when=1 "$UNSEEN" -s late.unseen one > late.out 2> late.err &
     slow=$!
-    eventually grep -q LOCK_UN trace
+    eventually grep -q 'stopped by SIGSTOP' trace
+    holds grep -q LOCK_UN trace
     printf 'http://first/\n' > in
     run -s late.unseen
     expect 0 'http://first/\n' ''
+    kill -CONT "$slow"
     holds wait $slow
     printf 'http://late/\n' > want
     same late.out want

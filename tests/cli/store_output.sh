@@ -3,6 +3,7 @@
 . "$(dirname "$0")/lib/common.bash"
 
 has_lines() { [ -e "$1" ] && [ "$(wc -l < "$1")" -ge "$2" ]; }
+has_committed() { echo "$2" | "$UNSEEN" check -q "$1" 2> /dev/null; }
 
 printf 'http://a/\nhttp://b/\n' > one
 printf 'http://b/\nhttp://c/\n' > two
@@ -96,7 +97,7 @@ pid=$!
 exec 3> q
 echo http://b/ >&3
 eventually has_lines queue 2
-sleep 0.5 # its commit is due after 50 ms; that it is done is not what is tested here
+eventually has_committed w.unseen http://b/
 kill -9 "$pid"
 wait "$pid" 2> /dev/null
 exec 3>&-
@@ -127,7 +128,7 @@ for change in 'printf y > queue' 'sed -i 1s/a/X/ queue'; do
     exec 3> q
     echo http://b/a >&3
     eventually has_lines queue 1
-    sleep 0.5
+    eventually has_committed w.unseen http://b/a
     kill -9 "$pid"
     wait "$pid" 2> /dev/null
     exec 3>&-

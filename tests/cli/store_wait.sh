@@ -50,11 +50,15 @@ holds [ "$took" -lt 30000 ]
 # Who only asks does not wait.
 run -n -s all.unseen one
 expect 0 '*' ''
-# The default waits, and goes on when the writer has ended.
+# The default waits, and goes on when the writer has ended. Who has the file open is about to wait for its lock.
+has_open() { readlink "/proc/$1/fd/"* | grep -qx "$PWD/$2"; }
 for command in '-c -s all.unseen one' '--wait -c -s all.unseen two' 'add --wait=60 all.unseen three'; do
     "$UNSEEN" $command < /dev/null > counted 2> waited 3>&- &
     waiter=$!
-    sleep 0.2
+    case $command in
+    *--wait\ *) eventually [ -s waited ] ;;
+    *) eventually has_open "$waiter" all.unseen ;;
+    esac
     holds kill -0 "$waiter"
     release
     wait "$waiter"
