@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A client may go away in the middle, so there is room for LOADS_MAX unfinished values; one more
- * takes the place of the load that has been idle for longest. Replicas and the AOF get each frame
+ * takes the place of the load that has been idle for longest. Loads in steps are never idle, and
+ * each holds what it was given, also when its client has gone: one more is refused. Replicas and the AOF get each frame
  * as it comes, so that the last one is no more work than the others. But a load is not in a file or
  * in a full sync: if a child was forked to write one meanwhile, or a replica came or went, the
  * whole value is sent at the end.
@@ -25,7 +26,8 @@ enum {
     LOADS_MAX = 16,
     LENGTH_BYTES = 4,
     STEP_FRAMES = 4, /* in one step */
-    STEP_BYTES = STEP_FRAMES * DUMP_FRAME_MAX
+    STEP_BYTES = STEP_FRAMES * DUMP_FRAME_MAX,
+    WAITING_BYTES_MAX = 128 << 20 /* of all loads in steps, unless it is one */
 };
 
 struct load {
@@ -45,6 +47,7 @@ struct load {
     bool is_replaced; /* by a newer load of the key */
     struct server_string *key;
     struct server_string *data; /* the frames of BF.LOAD until all are taken; NULL: all are */
+    size_t nbytes;              /* of data, or of a value that needs none */
     size_t at;                  /* bytes of data that were taken */
     struct value *value;        /* complete, and sent up to: */
     int64_t position;
@@ -133,6 +136,20 @@ static void make_room(struct server_ctx *ctx, size_t max)
     if (n >= max) {
         drop(ctx, oldest);
     }
+}
+
+/* Whether one more load of len bytes may go in steps. */
+static bool may_wait(size_t len)
+{
+    uint64_t nbytes = len;
+    size_t n = 0;
+    for (const struct load *load = loads; load; load = load->next) {
+        if (load->is_in_steps) {
+            nbytes += load->nbytes;
+            n++;
+        }
+    }
+    return n == 0 || (n < LOADS_MAX && nbytes <= WAITING_BYTES_MAX);
 }
 
 static const struct steps_work load_work;
@@ -342,13 +359,15 @@ static void free_load(struct steps *steps)
 
 static const struct steps_work load_work = {go_on, end, free_load};
 
+/* All at once if nbytes are few. */
 static int run_steps(struct server_ctx *ctx, struct load *load, struct server_string *key,
-                     bool is_short)
+                     size_t nbytes)
 {
     server.RetainString(NULL, key);
     load->key = key;
     load->is_in_steps = true;
-    return steps_run(ctx, &load->steps, is_short);
+    load->nbytes = nbytes;
+    return steps_run(ctx, &load->steps, nbytes <= STEP_BYTES);
 }
 
 /* ---- commands ---- */
@@ -358,7 +377,7 @@ static int finish(struct server_ctx *ctx, struct server_string *key, struct load
                   const char *frame, size_t len)
 {
     if (load->sends_whole && load->kind != 0) {
-        return run_steps(ctx, load, key, value_memory(load->value) <= STEP_BYTES);
+        return run_steps(ctx, load, key, value_memory(load->value));
     }
     struct value *value = load->value;
     if (!show(ctx, key, load)) {
@@ -464,14 +483,17 @@ int load_bloom_load(struct server_ctx *ctx, struct server_string **argv, int arg
     if (key_read(ctx, argv[1], KIND_BLOOM, &value) != MISSING) {
         return reply_error(ctx, ERROR_EXISTS);
     }
+    (void)server.StringPtrLen(argv[2], &len);
+    if (len > STEP_BYTES && !may_wait(len)) {
+        return reply_error(ctx, ERROR_LOADS);
+    }
     struct load *load = begin(ctx, argv[1], KIND_BLOOM);
     if (!load) {
         return reply_error(ctx, ERROR_NO_MEMORY_CREATE);
     }
     server.RetainString(NULL, argv[2]);
     load->data = argv[2];
-    (void)server.StringPtrLen(argv[2], &len);
-    return run_steps(ctx, load, argv[1], len <= STEP_BYTES);
+    return run_steps(ctx, load, argv[1], len);
 }
 
 /* ---- out ---- */

@@ -208,6 +208,40 @@ class Loads(Case):
         self.assertEqual([connection.read_response() for connection in connections], [b"OK"] * 5)
         self.assertEqual(len(set(self.raw("DEBUG", "DIGEST-VALUE", "s", *[f"l{i}" for i in range(5)]))), 1)
 
+    def refused_of(self, n, data):
+        """Sends n loads of data behind a long one, in front of which none is done. Returns how many were refused; the
+        others are there in the end."""
+        connections = [self.server.client().connection_pool.get_connection() for _ in range(1 + n)]
+        connections[0].send_command("BF.LOAD", "l0", self.data)
+        wait_for(lambda: b"blocked_clients:1" in self.raw("INFO", "clients") or self.raw("EXISTS", "l0"))
+        for i in range(n):
+            connections[1 + i].send_command("BF.LOAD", f"l{1 + i}", data)
+        nrefused = 0
+        for i, connection in enumerate(connections):
+            try:
+                self.assertEqual(connection.read_response(), b"OK")
+                self.assertEqual(self.raw("DEL", f"l{i}"), 1)
+            except redis.exceptions.ResponseError as error:
+                self.assertEqual(str(error), "too many loads at once: try again when one has ended")
+                self.assertEqual(self.raw("EXISTS", f"l{i}"), 0)
+                nrefused += 1
+            connection.disconnect()
+        return nrefused
+
+    def test_too_many_at_once(self):
+        """What waits is bounded, in number and in bytes. A test that is slower than the long load tries again."""
+        small = whole(make_large(self.raw, "s", LARGE // 4))
+        self.assertGreater(len(small), 300000)
+        most = 128 * 2**20 // len(self.data) - 1  # behind the first
+        for n, data, room in (20, small, 15), (most + 2, self.data, most):
+            for _ in range(100):
+                nrefused = self.refused_of(n, data)
+                self.assertLessEqual(nrefused, n - room)
+                if nrefused == n - room:
+                    break
+            else:
+                self.fail("no load was refused")
+
     def test_where_nobody_waits(self):
         client = self.server.client()
         with client.pipeline(transaction=True) as pipe:
