@@ -383,6 +383,7 @@ def kills(n, of_server, durable=False):
         children.append(pid)
     for _ in range(4):
         start()
+    eventually(lambda: any(read_log(log)[0] for log in logs))  # a commit may take longer than all kills
     for _ in range(n):
         time.sleep(random.random() * 0.03)
         if of_server and random.random() < 0.5:

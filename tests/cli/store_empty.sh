@@ -43,7 +43,7 @@ rm in
 touch many.unseen
 writers=
 for i in 1 2 3 4; do
-    seq -f "http://e.com/$i/%g" 500 | "$UNSEEN" -s many.unseen > "out.$i" 2> "err.$i" &
+    seq -f "http://e.com/$i/%g" 500 | "$UNSEEN" --wait -s many.unseen > "out.$i" 2> "err.$i" &
     writers="$writers $!"
 done
 wait $writers
