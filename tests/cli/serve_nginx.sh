@@ -9,8 +9,12 @@ chmod 755 .
 printf 'evil.example\nshop.example/bad/\n' > bad.txt
 holds run_docs serve.md 1
 web_server
-listening serve --protocol http-auth --listen 0 bad.list
-asked=$port
+# It is started again at this port, which so is none that the system gives to a client meanwhile.
+for _ in 1 2 3 4 5 6 7 8 9; do
+    free_port
+    asked=$port
+    listening serve --protocol http-auth --listen "127.0.0.1:$asked" bad.list && break
+done
 free_port
 proxy=$port
 mkdir tmp
