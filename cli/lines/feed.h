@@ -10,8 +10,8 @@
 #include "lines/batch.h"
 #include "lines/identity.h"
 #include "lines/input.h"
-#include "lines/set_parts.h"
 #include "lines/reader.h"
+#include "lines/set_parts.h"
 #include "print/output.h"
 
 enum {

@@ -9,8 +9,8 @@
 
 #include "address.h"
 #include "clock.h"
-#include "lines/set_parts.h"
 #include "lines/profile.h"
+#include "lines/set_parts.h"
 #include "print/message.h"
 #include "redis_url.h"
 #include "seen/filter_words.h"
