@@ -125,7 +125,8 @@ static bool report_dump(const struct options *o, enum layer_result result, const
         return message_no_memory();
     }
     message_error("what %s gave is not a filter of RedisBloom: %s", o->from_redis, why);
-    message_hint("if programs add to the filter, let them wait until it has been read");
+    message_hint("if programs add to the filter, let them wait until it has been read; "
+                 "a key of unseen.so is not imported: unseen check redis://HOST:PORT/KEY asks it");
     return false;
 }
 
