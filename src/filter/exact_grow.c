@@ -653,8 +653,8 @@ static bool copy_split(const struct exact_group *old, struct exact_group *const 
     const struct exact_group from = *old;
     const struct exact_group shapes[2] = {*groups[0], *groups[1]};
     const uint32_t field_mask = ((shapes[0].top_mask + 1) << (1 + EXACT_REST_BITS)) - 1;
+    struct column column = {0};
     for (uint32_t i = 0; i < EXACT_PAGE_LINES; i++) {
-        struct column column;
         memset(column.used, 0, sizeof(column.used));
         for (uint32_t page = 0; page < from.npages; page++) {
             const uint32_t line = page * EXACT_PAGE_LINES + i;
