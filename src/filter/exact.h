@@ -147,7 +147,19 @@ struct exact_kicked {
     uint32_t field;
 };
 
-/* exact_grow.c */
+/* exact_group.c */
+/* Computes the numbers of a group that follow from its prefix and pages. */
+void unseen__exact_group_shape(struct exact_group *group);
+
+/* Creates an empty group for keys with this prefix; NULL without memory. */
+struct exact_group *unseen__exact_group_create(struct exact *e, uint64_t prefix, unsigned known,
+                                               unsigned npages);
+void unseen__exact_group_free(struct exact *e, struct exact_group *group);
+
+/* Adds a key and moves tags aside for it. Subtracts the lines that it looks at from *nlines.
+ * Returns false if it found no slot. */
+bool unseen__exact_group_add(struct exact_group *group, struct unseen_key key, size_t *nlines);
+
 /* Adds an absent key whose lines are full, in the place of a tag whose other line has room. Starts
  * to fetch that line. The caller calls kick_in before the group is looked at again. Returns false
  * if there is no such tag, or the group is to grow. */
@@ -157,11 +169,15 @@ bool unseen__exact_kick_out(const struct exact_probe *probe, struct unseen_key k
 /* Puts the tag, if there is one, into its other line. */
 void unseen__exact_kick_in(struct exact_kicked *kicked);
 
-/* Creates an empty group for keys with this prefix; NULL without memory. */
-struct exact_group *unseen__exact_group_create(struct exact *e, uint64_t prefix, unsigned known,
-                                               unsigned npages);
-void unseen__exact_group_free(struct exact *e, struct exact_group *group);
+/* The key of a tag, or its upper word. */
+uint64_t unseen__exact_key(const struct exact_group *group, uint32_t line, unsigned slot);
 
+/* Reads the keys of pages first..end of a group: upper words into keys, lower words into lows
+ * unless lows is NULL. Returns the number of keys. Both arrays need room for one key more. */
+size_t unseen__exact_keys(const struct exact_group *group, unsigned first, unsigned end,
+                          uint64_t *keys, uint64_t *lows);
+
+/* exact_grow.c */
 /* Adds an absent key whose lines are full, or whose word is 0. *moved_out is set if groups changed,
  * so that the probes of other keys are stale. Errors: NOMEM, RANDOM; the key is not added then. */
 enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key key,
@@ -175,11 +191,6 @@ enum unseen_status unseen__exact_grow_to(struct exact *e, unsigned known, unsign
  * is as small as it will be at the end. So the keys of an export, which come group by group, are
  * put where they stay. Errors: NOMEM. */
 enum unseen_status unseen__exact_part_empty(struct exact *e, uint64_t key);
-
-/* Reads the keys of pages first..end of a group: upper words into keys, lower words into lows
- * unless lows is NULL. Returns the number of keys. Both arrays need room for one key more. */
-size_t unseen__exact_keys(const struct exact_group *group, unsigned first, unsigned end,
-                          uint64_t *keys, uint64_t *lows);
 
 /* ---- keys ---- */
 
@@ -264,6 +275,19 @@ UNSEEN_INLINE uint64_t *exact_low(const struct exact_group *group, uint32_t line
 {
     const uint32_t at = line * group->slots + slot;
     return &group->low[at / EXACT_LOW_PAGE][at % EXACT_LOW_PAGE];
+}
+
+/* How many pages the lower words of a group take. */
+UNSEEN_INLINE size_t exact_low_pages(const struct exact_group *group)
+{
+    const size_t n = (size_t)group->nlines * group->slots;
+    return (n + EXACT_LOW_PAGE - 1) / EXACT_LOW_PAGE;
+}
+
+/* The rest of the tag with this field, in the line where the tag is. */
+UNSEEN_INLINE uint32_t exact_rest(uint32_t field)
+{
+    return field >> 1 & EXACT_REST_MASK;
 }
 
 UNSEEN_INLINE uint32_t exact_word(const uint8_t *line, unsigned slot)

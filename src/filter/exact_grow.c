@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The exact filter makes room. While a group is less than 95.7 % full, tags move aside for a key
- * with two full lines, each tag to its own other line. A search from line to line, nearest first,
- * finds the shortest row of moves that ends at a free slot (cuckoo hashing [Pagh04], with lines of
- * 9 to 12 slots [Dietzfelbinger07]). Nothing is moved before the end of the row is known.
- *
- * A fuller group gets two pages more, to which some of its tags move, or is written anew as two
- * groups. All memory is taken before a tag moves, and the old group stays until two groups are
- * complete. So a failure leaves everything as it was.
+ * The exact filter makes room: a full group gets two pages more, to which some of its tags move, or
+ * is written anew as two groups. All memory is taken before a tag moves, and the old group stays
+ * until two groups are complete. So a failure leaves everything as it was.
  *
  * Keys need not come in random order. The keys of a sorted file may all go to one of the two
  * groups, which then gets as many pages as the old group; the other group stays empty until its
@@ -17,376 +12,12 @@
 #include "base/memory.h"
 
 enum {
-    SEARCH_LINES = 64,               /* lines that the search for a slot looks at */
-    STEP_PAGES = 2,                  /* by which a group grows */
-    LOAD_GROUPS = 32,                /* groups while loading, for so few keys that */
-    LOAD_GROUP_KEYS = 1024,          /* there is not one group for each so many */
-    SPARE_MAX = EXACT_GROUP_MAX / 4, /* keys that find their line full while a group grows */
-    BITMAP_WORDS = EXACT_LINES_MAX / 64
+    SEARCH_LINES = 64,              /* lines that the search for a slot looks at */
+    STEP_PAGES = 2,                 /* by which a group grows */
+    LOAD_GROUPS = 32,               /* groups while loading, for so few keys that */
+    LOAD_GROUP_KEYS = 1024,         /* there is not one group for each so many */
+    SPARE_MAX = EXACT_GROUP_MAX / 4 /* keys that find their line full while a group grows */
 };
-
-/* The share of its slots up to which a group is filled, in 256ths. */
-enum {
-    LIMIT_256 = 245
-};
-
-/* ---- groups ---- */
-
-static void exact_shape(struct exact_group *group)
-{
-    static const struct {
-        unsigned known;
-        unsigned slots;
-        unsigned field_bits;
-    } shapes[] = {{13, 12, 10}, {9, 11, 14}, {4, 10, 19}, {0, 9, 24}};
-    unsigned i = 0;
-    while (group->known < shapes[i].known) {
-        i++;
-    }
-    group->slots = shapes[i].slots;
-    group->field_bits = shapes[i].field_bits;
-    group->top_mask =
-        group->known < EXACT_TOP_BITS ? ((uint32_t)1 << (EXACT_TOP_BITS - group->known)) - 1 : 0;
-    group->nlines = group->npages * EXACT_PAGE_LINES;
-    group->limits = 0;
-    for (uint32_t kind = 0; kind < EXACT_CLASSES; kind++) {
-        const uint32_t most = EXACT_CLASS_PAGES * kind;
-        const uint32_t more = group->npages - EXACT_PAGES_MIN;
-        group->limits |= (more < most ? more : most) << 8 * kind;
-    }
-    group->limit = group->nlines * group->slots * LIMIT_256 / 256;
-}
-
-/* Pages of lower words. */
-static size_t nlow_of(const struct exact_group *group)
-{
-    const size_t n = (size_t)group->nlines * group->slots;
-    return (n + EXACT_LOW_PAGE - 1) / EXACT_LOW_PAGE;
-}
-
-static void free_low(struct exact *e, struct exact_group *group)
-{
-    const size_t n = nlow_of(group);
-    for (size_t i = 0; group->low && i < n; i++) {
-        if (group->low[i]) {
-            unseen__page_give(&e->pages, group->low[i]);
-        }
-    }
-    e->memory -= group->low ? n * sizeof(*group->low) : 0;
-    unseen__free(&e->pages.allocator, group->low, n * sizeof(*group->low));
-}
-
-static bool create_low(struct exact *e, struct exact_group *group)
-{
-    const size_t n = nlow_of(group);
-    group->low = unseen__alloc_zero(&e->pages.allocator, n * sizeof(*group->low), EXACT_LINE);
-    e->memory += group->low ? n * sizeof(*group->low) : 0;
-    for (size_t i = 0; group->low && i < n; i++) {
-        group->low[i] = unseen__page_take(&e->pages);
-        if (!group->low[i]) {
-            return false;
-        }
-    }
-    return group->low != NULL;
-}
-
-void unseen__exact_group_free(struct exact *e, struct exact_group *group)
-{
-    free_low(e, group);
-    for (unsigned i = 0; i < EXACT_PAGES_MAX; i++) {
-        if (group->page[i]) {
-            unseen__page_give(&e->pages, group->page[i]);
-        }
-    }
-    unseen__free(&e->pages.allocator, group, sizeof(*group));
-    e->memory -= sizeof(*group);
-}
-
-struct exact_group *unseen__exact_group_create(struct exact *e, uint64_t prefix, unsigned known,
-                                               unsigned npages)
-{
-    struct exact_group *group = unseen__alloc_zero(&e->pages.allocator, sizeof(*group), EXACT_LINE);
-    if (!group) {
-        return NULL;
-    }
-    e->memory += sizeof(*group);
-    group->prefix = prefix;
-    group->known = known;
-    group->npages = npages;
-    exact_shape(group);
-    for (unsigned i = 0; i < npages; i++) {
-        group->page[i] = unseen__page_take(&e->pages);
-        if (!group->page[i]) {
-            unseen__exact_group_free(e, group);
-            return NULL;
-        }
-    }
-    if (e->full_keys && !create_low(e, group)) {
-        unseen__exact_group_free(e, group);
-        return NULL;
-    }
-    return group;
-}
-
-/* ---- reading keys back ---- */
-
-/* The rest of the tag in this line. */
-static uint32_t rest_of(uint32_t field)
-{
-    return field >> 1 & EXACT_REST_MASK;
-}
-
-/* The line of the home page of a tag in this line. */
-static uint32_t home_line(uint32_t line, uint32_t field)
-{
-    return exact_home(line / EXACT_PAGE_LINES, rest_of(field)) * EXACT_PAGE_LINES +
-           line % EXACT_PAGE_LINES;
-}
-
-/* It is unpredictable whether a tag is in line a or in line b, so there is no branch. */
-static uint64_t key_of(const struct exact_group *group, uint32_t line, uint32_t word,
-                       uint32_t field)
-{
-    const uint32_t in_b = 0 - (field & 1);
-    const uint32_t a = (home_line(line, field) - (exact_offset(word) & in_b)) % EXACT_HOME_LINES;
-    const uint32_t rest = rest_of(field) ^ (word & EXACT_REST_MASK & in_b);
-    const uint64_t top = field >> (1 + EXACT_REST_BITS);
-    return group->prefix | top << (EXACT_X_BITS + EXACT_WORD_BITS) |
-           (uint64_t)word << EXACT_X_BITS | a << EXACT_REST_BITS | rest;
-}
-
-size_t unseen__exact_keys(const struct exact_group *group, unsigned first, unsigned end,
-                          uint64_t *keys, uint64_t *lows)
-{
-    const struct exact_group g =
-        *group; /* a constant copy, so that its numbers can be in registers */
-    size_t n = 0;
-    end = end < g.npages ? end : g.npages;
-    for (uint32_t line = first * EXACT_PAGE_LINES; line < end * EXACT_PAGE_LINES; line++) {
-        const uint8_t *bytes = exact_line(&g, line);
-        for (unsigned slot = 0; slot < g.slots; slot++) {
-            const uint32_t word = exact_word(bytes, slot);
-            keys[n] = key_of(&g, line, word, exact_field(&g, bytes, slot));
-            if (lows) {
-                lows[n] = *exact_low(&g, line, slot);
-            }
-            n += word != 0;
-        }
-    }
-    return n;
-}
-
-/* ---- placing a key ---- */
-
-/* A line that the search has reached, and the tag that would move to it. */
-struct step {
-    uint32_t line;
-    uint16_t from; /* the step whose line has that tag */
-    uint16_t slot;
-};
-
-struct search {
-    struct step steps[EXACT_LINES_MAX];
-    unsigned n;
-    uint64_t reached[BITMAP_WORDS];
-};
-
-/* The free slots of a line, as bits. No early exit: a vector loop. */
-static uint32_t free_slots(const struct exact_group *group, uint32_t line)
-{
-    static const uint16_t bits[16] = {1 << 0,  1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
-                                      1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
-                                      1 << 12, 1 << 13, 1 << 14, 1 << 15};
-    const uint8_t *bytes = exact_line(group, line);
-    uint32_t free = 0;
-    for (unsigned i = 0; i < 16; i++) {
-        free |= exact_word(bytes, i) ? 0 : bits[i];
-    }
-    return free & (((uint32_t)1 << group->slots) - 1);
-}
-
-static bool is_full(const struct exact_group *group, uint32_t line)
-{
-    return group->full[line / EXACT_PAGE_LINES] >> line % EXACT_PAGE_LINES & 1;
-}
-
-/* Reaches a line, unless the search has been there. Returns true if the line has a free slot. */
-static bool reach(const struct exact_group *group, struct search *s, uint32_t line, unsigned from,
-                  unsigned slot)
-{
-    const uint64_t bit = (uint64_t)1 << line % 64;
-    if (s->reached[line / 64] & bit) {
-        return false;
-    }
-    s->reached[line / 64] |= bit;
-    s->steps[s->n++] = (struct step){line, (uint16_t)from, (uint16_t)slot};
-    return !is_full(group, line);
-}
-
-/* The other line of a tag. */
-static uint32_t other_line(const struct exact_group *group, uint32_t line, unsigned slot)
-{
-    const uint8_t *bytes = exact_line(group, line);
-    const uint32_t word = exact_word(bytes, slot);
-    const uint32_t field = exact_field(group, bytes, slot);
-    const uint32_t offset = exact_offset(word);
-    const uint32_t other = home_line(line, field) + (field & 1 ? 0 - offset : offset);
-    return exact_line_of(group, other % EXACT_HOME_LINES,
-                         rest_of(field) ^ (word & EXACT_REST_MASK));
-}
-
-/* Puts a tag into a line that has room. */
-static void put_tag(struct exact_group *group, uint32_t line, uint32_t word, uint32_t field,
-                    uint64_t low)
-{
-    const uint32_t free = free_slots(group, line);
-    const unsigned slot = (unsigned)__builtin_ctz(free);
-    exact_put(group, exact_line(group, line), slot, word, field);
-    if (group->low) {
-        *exact_low(group, line, slot) = low;
-    }
-    if ((free & (free - 1)) == 0) {
-        exact_set_full(group, line);
-    }
-}
-
-/* Moves a tag to its other line, which has room. */
-static void move_tag(struct exact_group *group, uint32_t from, unsigned slot, uint32_t to)
-{
-    uint8_t *bytes = exact_line(group, from);
-    const uint32_t word = exact_word(bytes, slot);
-    const uint32_t field = exact_field(group, bytes, slot);
-    put_tag(group, to, word, field ^ exact_flip(word),
-            group->low ? *exact_low(group, from, slot) : 0);
-    exact_put(group, bytes, slot, 0, 0);
-}
-
-/* Moves tags along the row of steps that ends at the last step, whose line has a free slot. Returns
- * the first line of the row, which then has a free slot. */
-static uint32_t move_row(struct exact_group *group, const struct search *s)
-{
-    const struct step *to = &s->steps[s->n - 1];
-    for (const struct step *from = &s->steps[to->from]; from != to; from = &s->steps[to->from]) {
-        move_tag(group, from->line, to->slot, to->line);
-        to = from;
-    }
-    return to->line;
-}
-
-/* Searches up to nlines lines. Returns true if the line of the last step has a free slot. Steps 0
- * and 1 are the two lines of the key, which come from themselves; if both are one line, there is no
- * such step 1. */
-static bool search_from(const struct exact_group *group, struct search *s, uint32_t a, uint32_t b,
-                        size_t nlines)
-{
-    s->n = 0;
-    memset(s->reached, 0, sizeof(s->reached));
-    bool found = reach(group, s, a, 0, 0) || reach(group, s, b, 1, 0);
-    for (unsigned i = 0; !found && i < s->n; i++) {
-        const uint32_t line = s->steps[i].line;
-        for (unsigned slot = 0; !found && slot < group->slots && s->n < nlines; slot++) {
-            found = reach(group, s, other_line(group, line, slot), i, slot);
-        }
-    }
-    return found;
-}
-
-/* Makes the full map anew: lines from which a tag was removed have room again. Returns true if the
- * map has changed. */
-static bool refresh_full(struct exact_group *group)
-{
-    bool changed = false;
-    if (!group->is_stale) {
-        return false;
-    }
-    group->is_stale = false;
-    for (uint32_t page = 0; page < group->npages; page++) {
-        uint64_t full = 0;
-        for (uint32_t i = 0; i < EXACT_PAGE_LINES; i++) {
-            const bool is = free_slots(group, page * EXACT_PAGE_LINES + i) == 0;
-            full |= (uint64_t)is << i;
-        }
-        changed = changed || full != group->full[page];
-        group->full[page] = full;
-    }
-    return changed;
-}
-
-/* Adds a key and moves tags aside for it. Subtracts the lines that it looks at from *nlines.
- * Returns false if it found no slot. */
-static bool place(struct exact_group *group, struct unseen_key key, size_t *nlines)
-{
-    struct search s;
-    uint32_t a;
-    uint32_t b;
-    uint32_t word;
-    uint32_t field;
-    exact_place(group, key.hi, &a, &b, &word, &field);
-    const size_t most = *nlines < EXACT_LINES_MAX ? *nlines : EXACT_LINES_MAX;
-    bool found = search_from(group, &s, a, b, most);
-    *nlines -= s.n < *nlines ? s.n : *nlines;
-    if (!found && refresh_full(group)) {
-        found = search_from(group, &s, a, b, most);
-    }
-    if (!found) {
-        return false;
-    }
-    const uint32_t line = move_row(group, &s);
-    put_tag(group, line, word, field ^ (line != a ? exact_flip(word) : 0), key.lo);
-    group->nkeys++;
-    return true;
-}
-
-/* ---- kicks ---- */
-
-bool unseen__exact_kick_out(const struct exact_probe *probe, struct unseen_key key,
-                            struct exact_kicked *kicked)
-{
-    struct exact_group *group = probe->group;
-    uint32_t lines[2];
-    uint32_t word;
-    uint32_t field;
-    if (group->nkeys >= group->limit) {
-        return false;
-    }
-    for (unsigned page = 0; page < EXACT_PAGES_MAX; page += 8) {
-        UNSEEN_PREFETCH(&group->full[page]);
-    }
-    exact_place(group, key.hi, &lines[0], &lines[1], &word, &field);
-    for (unsigned side = 0; side < 2; side++) {
-        uint8_t *line = exact_line(group, lines[side]);
-        for (unsigned slot = 0; slot < group->slots; slot++) {
-            const uint32_t other = other_line(group, lines[side], slot);
-            if (is_full(group, other)) {
-                continue;
-            }
-            UNSEEN_PREFETCH(exact_line(group, other));
-            kicked->group = group;
-            kicked->line = other;
-            kicked->word = exact_word(line, slot);
-            kicked->field = exact_field(group, line, slot) ^ exact_flip(kicked->word);
-            exact_put(group, line, slot, word, field ^ (side ? exact_flip(word) : 0));
-            if (group->low) {
-                uint64_t *low = exact_low(group, lines[side], slot);
-                kicked->low = *low;
-                *low = key.lo;
-            }
-            group->nkeys++;
-            return true;
-        }
-    }
-    return false;
-}
-
-void unseen__exact_kick_in(struct exact_kicked *kicked)
-{
-    if (kicked->group) {
-        put_tag(kicked->group, kicked->line, kicked->word, kicked->field, kicked->low);
-        kicked->group = NULL;
-    }
-}
-
-/* ---- growing ---- */
 
 /* One more bit for the directory. */
 static bool double_directory(struct exact *e)
@@ -433,9 +64,7 @@ static bool spare_key(struct spare_keys *spare, const struct exact_group *old, u
     if (spare->n == SPARE_MAX) {
         return false;
     }
-    const uint8_t *bytes = exact_line(old, line);
-    spare->keys[spare->n] =
-        key_of(old, line, exact_word(bytes, slot), exact_field(old, bytes, slot));
+    spare->keys[spare->n] = unseen__exact_key(old, line, slot);
     if (spare->lows) {
         spare->lows[spare->n] = *exact_low(old, line, slot);
     }
@@ -453,7 +82,7 @@ static size_t place_spare(struct exact_group *const *groups, const struct spare_
     size_t i = 0;
     for (; i < spare->n; i++) {
         const struct unseen_key key = {spare->lows ? spare->lows[i] : 0, spare->keys[i]};
-        if (!place(groups[(key.hi & bit) != 0], key, &nlines)) {
+        if (!unseen__exact_group_add(groups[(key.hi & bit) != 0], key, &nlines)) {
             break;
         }
     }
@@ -514,7 +143,8 @@ static bool copy_leaving(const struct exact_group *group, struct exact_group *wi
                 const unsigned slot = (unsigned)__builtin_ctz(slots);
                 const uint32_t word = exact_word(bytes, slot);
                 const uint32_t field = exact_field(group, bytes, slot);
-                const uint32_t to = exact_page(wider, home, rest_of(field)) * EXACT_PAGE_LINES + i;
+                const uint32_t to =
+                    exact_page(wider, home, exact_rest(field)) * EXACT_PAGE_LINES + i;
                 const unsigned to_slot = used[to];
                 if (!word) {
                     continue;
@@ -556,8 +186,8 @@ static void clear_left(struct exact_group *group, const uint16_t *left_slots)
 /* Takes the pages that `wider` has and the group does not have. Returns false without memory. */
 static bool take_pages(struct exact *e, const struct exact_group *group, struct exact_group *wider)
 {
-    const size_t nlow = nlow_of(group);
-    const size_t nlow_wider = nlow_of(wider);
+    const size_t nlow = exact_low_pages(group);
+    const size_t nlow_wider = exact_low_pages(wider);
     bool ok = true;
     for (unsigned i = group->npages; ok && i < wider->npages; i++) {
         wider->page[i] = unseen__page_take(&e->pages);
@@ -582,11 +212,11 @@ static bool take_pages(struct exact *e, const struct exact_group *group, struct 
 static void give_pages(struct exact *e, const struct exact_group *group,
                        const struct exact_group *wider)
 {
-    const size_t nlow = nlow_of(wider);
+    const size_t nlow = exact_low_pages(wider);
     for (unsigned i = group->npages; i < wider->npages && wider->page[i]; i++) {
         unseen__page_give(&e->pages, wider->page[i]);
     }
-    for (size_t i = nlow_of(group); wider->low && i < nlow && wider->low[i]; i++) {
+    for (size_t i = exact_low_pages(group); wider->low && i < nlow && wider->low[i]; i++) {
         unseen__page_give(&e->pages, wider->low[i]);
     }
     unseen__free(&e->pages.allocator, wider->low, nlow * sizeof(*wider->low));
@@ -667,7 +297,7 @@ static bool copy_split(const struct exact_group *old, struct exact_group *const 
                     continue;
                 }
                 const unsigned which = next_bit(&from, word, field);
-                const uint32_t rest = rest_of(field);
+                const uint32_t rest = exact_rest(field);
                 const uint32_t to = exact_page(&shapes[which], exact_home(page, rest), rest);
                 const unsigned to_slot = column.used[which][to];
                 if (to_slot < shapes[0].slots) {
@@ -698,8 +328,8 @@ static bool may_widen(const struct exact_group *group)
 static unsigned exact_pages_for(unsigned known, size_t nkeys)
 {
     struct exact_group group = {.known = known, .npages = EXACT_PAGES_MIN};
-    for (exact_shape(&group); group.limit < nkeys && group.npages < EXACT_PAGES_MAX;
-         exact_shape(&group)) {
+    for (unseen__exact_group_shape(&group); group.limit < nkeys && group.npages < EXACT_PAGES_MAX;
+         unseen__exact_group_shape(&group)) {
         group.npages++;
     }
     return group.npages;
@@ -830,7 +460,7 @@ static enum unseen_status widen_group(struct exact *e, struct exact_group *group
     *stuck_out = false;
     wider.npages = npages;
     wider.low = NULL;
-    exact_shape(&wider);
+    unseen__exact_group_shape(&wider);
     if (create_spare(e, &spare) && take_pages(e, group, &wider)) {
         e->work += group->nkeys;
         *stuck_out = !copy_leaving(group, &wider, left_slots, &spare);
@@ -838,9 +468,9 @@ static enum unseen_status widen_group(struct exact *e, struct exact_group *group
             *stuck_out ? UNSEEN_OK : unseen__stash_reserve(&e->stash, spare.n, &e->pages.allocator);
     }
     if (status == UNSEEN_OK && !*stuck_out) {
-        const size_t nlow = nlow_of(group);
+        const size_t nlow = exact_low_pages(group);
         clear_left(&wider, left_slots);
-        e->memory += group->low ? (nlow_of(&wider) - nlow) * sizeof(*group->low) : 0;
+        e->memory += group->low ? (exact_low_pages(&wider) - nlow) * sizeof(*group->low) : 0;
         e->nlines += wider.nlines - group->nlines;
         e->nslots += (uint64_t)(wider.nlines - group->nlines) * group->slots;
         unseen__free(&e->pages.allocator, group->low, nlow * sizeof(*group->low));
@@ -951,7 +581,8 @@ enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key k
     for (;;) {
         size_t nlines = SEARCH_LINES;
         struct exact_group *group = exact_find(e, key.hi);
-        if ((group->nkeys < group->limit || *moved_out) && place(group, key, &nlines)) {
+        if ((group->nkeys < group->limit || *moved_out) &&
+            unseen__exact_group_add(group, key, &nlines)) {
             e->nkeys++;
             return UNSEEN_OK;
         }
@@ -972,7 +603,7 @@ enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key k
                 group->stuck = nkeys < UINT32_MAX ? (uint32_t)nkeys : UINT32_MAX;
             }
             nlines = SEARCH_LINES;
-            if (place(group, key, &nlines)) {
+            if (unseen__exact_group_add(group, key, &nlines)) {
                 e->nkeys++;
                 return UNSEEN_OK;
             }
