@@ -21,9 +21,9 @@ static struct server_string *operations[2];
 
 /* RM_Replicate costs a fifth of a BF.ADD even if nobody gets what it makes. RM_ReplicateVerbatim
  * costs nothing then, but no function says whether anybody listens. So the cron event looks, and a
- * replica that comes is an event. What was seen may be out of date for 100 ms; then the AOF or a
- * replica gets BF.ADD in place of UNSEEN.APPLY, which is longer, has no checksum, and does the
- * same. */
+ * replica that comes is an event. The result of a look may be out of date for 100 ms. Then the AOF
+ * or a replica gets BF.ADD in place of UNSEEN.APPLY. BF.ADD is longer, has no checksum, and does
+ * the same. */
 static bool may_listen = true; /* an AOF, a replica, or one that may come back to the backlog */
 static bool has_sent; /* since the last look: an idle server need not ask for the backlog */
 

@@ -4,9 +4,9 @@
  * takes the place of the load that has been idle for longest. Loads in steps are never idle, and
  * each holds what it was given, also when its client has gone: one more is refused.
  *
- * Replicas and the AOF get each frame as it comes, so that the last one is no more work than the
- * others. But a load is not in a file or in a full sync: if a child was forked to write one
- * meanwhile, or a replica came or went, the whole value is sent at the end.
+ * The module sends each frame to replicas and the AOF at once, so the last frame is no more work
+ * than the others. But a load is not in a file or in a full sync: if a child was forked to write
+ * one meanwhile, or a replica came or went, the whole value is sent at the end.
  *
  * That is done in steps (steps.h), as is all of BF.LOAD. If a child is forked or a replica comes
  * between two steps, the sending begins again with the first frame. The key appears when the last

@@ -129,7 +129,7 @@ static struct slot *pipeline_read_lines(struct pipeline *l)
     if (!l->ended) {
         s = &l->slots[l->nread % SLOTS];
         (void)wait_added(l, l->nread < SLOTS ? 0 : l->nread - SLOTS + 1);
-        l->ended = is_over(l) || !reader_next(&l->reader, &s->batch);
+        l->ended = is_over(l) || !reader_next(&l->reader, &s->batch, true);
         if (!l->ended) {
             note_place(l, s);
             l->nread++;

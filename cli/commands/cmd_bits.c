@@ -26,7 +26,7 @@ struct bits;
 struct verb {
     const char *name;
     bool (*run)(struct bits *b);
-    integer_lines_take *take;  /* takes the integers of the input; NULL: there is no input */
+    integer_lines_take *take;  /* gets the integers of the input; NULL if the verb reads no input */
     enum combination combines; /* how run_combine does it */
 };
 

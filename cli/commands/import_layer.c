@@ -126,7 +126,7 @@ static bool report_dump(const struct options *o, enum layer_result result, const
     }
     message_error("what %s gave is not a filter of RedisBloom: %s", o->from_redis, why);
     message_hint("if programs add to the filter, let them wait until it has been read; "
-                 "a key of unseen.so is not imported: unseen check redis://HOST:PORT/KEY asks it");
+                 "a BF key of unseen.so cannot be imported: BF.MEXISTS asks it");
     return false;
 }
 

@@ -141,7 +141,7 @@ static const struct batch *next_batch(struct one_thread *a)
     if (a->ntaken - a->nsettled == a->nslots) {
         settle(a);
     }
-    const bool more = !a->stops && reader_next(a->reader, b);
+    const bool more = !a->stops && reader_next(a->reader, b, true);
     a->ntaken++;
     return more && !a->stops ? b : NULL;
 }

@@ -172,12 +172,12 @@ static bool answer_first(struct worker *w, uint64_t n)
 static bool split_portion(struct reader *reader, struct portion *portion)
 {
     portion->n = 0;
-    const bool more = reader_next(reader, &portion->batches[0]);
+    const bool more = reader_next(reader, &portion->batches[0], true);
     if (more) {
         do {
             portion->n++;
         } while (portion->n < PORTION_BATCHES &&
-                 reader_more(reader, &portion->batches[portion->n]));
+                 reader_next(reader, &portion->batches[portion->n], false));
     }
     portion->end = reader->nbatches;
     return more;

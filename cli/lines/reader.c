@@ -353,26 +353,15 @@ static void reader_empty(struct batch *b)
     b->nskipped = 0;
 }
 
-static bool reader_take(struct reader *r, struct batch *b)
-{
-    const bool taken = take_lines(r, b);
-    b->failed = r->failed;
-    r->nbatches += taken;
-    return taken;
-}
-
-bool reader_more(struct reader *r, struct batch *b)
-{
-    reader_empty(b);
-    return r->skipped == 0 && reader_take(r, b);
-}
-
-bool reader_next(struct reader *r, struct batch *b)
+bool reader_next(struct reader *r, struct batch *b, bool may_read)
 {
     reader_empty(b);
     for (;;) {
-        if (reader_take(r, b)) {
-            return true;
+        const bool taken = (may_read || r->skipped == 0) && take_lines(r, b);
+        b->failed = r->failed;
+        r->nbatches += taken;
+        if (taken || !may_read) {
+            return taken;
         }
         start_skipping(r, b);
         while (!r->input) {

@@ -66,12 +66,10 @@ struct reader {
     struct text scratch;
 };
 
-/* Fills *b with the next lines; false at the end. An error of a single file is reported and sets
+/* Fills *b with the next lines. Returns false at the end; without may_read, also if no complete
+ * line is left of the bytes that were read before. An error of a single file is reported and sets
  * failed. */
-bool reader_next(struct reader *r, struct batch *b);
-
-/* As reader_next, without reading: false if no complete line is left of what has been read. */
-bool reader_more(struct reader *r, struct batch *b);
+bool reader_next(struct reader *r, struct batch *b, bool may_read);
 
 /* With splits_only: takes note of the lines without the key in b, and of the status of
  * identity_take. Call it for each batch in turn. False, and reported, if the reading is to end:

@@ -127,7 +127,7 @@ static bool settle_used(void *context, uint64_t n)
 /* Fills rounds until the input ends or the run is to stop. */
 static void fill(struct rounds *r)
 {
-    while (r->state == FEED_RUNS && reader_next(r->reader, r->next)) {
+    while (r->state == FEED_RUNS && reader_next(r->reader, r->next, true)) {
         struct batch **slot = &r->filling->batches[r->filling->n++];
         struct batch *empty = *slot;
         *slot = r->next;

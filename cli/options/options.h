@@ -77,7 +77,8 @@ struct option_row {
 /* The i'th row; NULL past the last. */
 const struct option_row *option_row_at(size_t i);
 
-/* The option of a command by its long name, of `len` bytes; NULL if there is none. */
+/* Finds an option of a command by its long name, which has `len` bytes. Returns NULL if the command
+ * has no such option. */
 const struct option_row *option_row_find(const struct command *command, const char *name,
                                          size_t len);
 

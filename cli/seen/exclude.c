@@ -116,7 +116,7 @@ static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
         identity_release(&whole);
         return message_no_memory();
     }
-    while (status == UNSEEN_OK && reader_next(&reader, b)) {
+    while (status == UNSEEN_OK && reader_next(&reader, b, true)) {
         uint8_t verdicts[BATCH_LINES];
         status = unseen_set_add_keys(set, b->keys, b->n, verdicts, NULL);
         *nlines_out += b->n + b->nother;

@@ -116,7 +116,8 @@ static uint32_t home_line(uint32_t line, uint32_t field)
            line % EXACT_PAGE_LINES;
 }
 
-/* It is unpredictable whether a tag is in line a or in line b, so there is no branch. */
+/* The key of a tag, or its upper word. A processor cannot predict whether a tag is in line a or in
+ * line b, so the code has no branch for it. */
 UNSEEN_INLINE uint64_t key_of(const struct exact_group *group, uint32_t line, uint32_t word,
                               uint32_t field)
 {

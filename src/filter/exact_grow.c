@@ -360,8 +360,8 @@ static void free_groups(struct exact *e, struct exact_group *const *groups)
     }
 }
 
-/* Two groups in place of the old group, of min_pages pages at least. Returns false, with no group,
- * if there is no memory. */
+/* Creates the two groups that replace the old group. Each has min_pages pages at least. Returns
+ * false, and creates no group, if memory fails. */
 static bool create_halves(struct exact *e, const struct exact_group *old, unsigned min_pages,
                           struct exact_group **groups)
 {
