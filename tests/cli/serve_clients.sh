@@ -3,9 +3,10 @@
 # Label: threads
 . "$(dirname "$0")/lib/common.bash"
 
-# ThreadSanitizer writes what it finds, also of servers that are killed, and keeps a shadow of all memory.
+# ThreadSanitizer writes what it finds, also of servers that are killed.
 case $(nm -D "$UNSEEN" 2> /dev/null) in
-*__tsan_*) export UNSEEN_TSAN=1 TSAN_OPTIONS="log_path=$scratch/race" ;;
+*__tsan_*) export UNSEEN_SANITIZED=1 TSAN_OPTIONS="log_path=$scratch/race" ;;
+*__asan_*) export UNSEEN_SANITIZED=1 ;;
 esac
 export PYTHONDONTWRITEBYTECODE=1
 holds python3 "$TESTS/cli/serve_clients.py" > out
