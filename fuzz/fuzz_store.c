@@ -11,6 +11,7 @@
 #define _GNU_SOURCE 1
 #endif
 #include <dirent.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -352,6 +353,13 @@ static void check_repaired(bool with_image)
     require(unseen_store_close(store, NULL) == UNSEEN_OK);
 }
 
+/* No file takes the memory that its header asks for before its content does. */
+static void check_memory(void)
+{
+    struct rusage usage;
+    require(getrusage(RUSAGE_SELF, &usage) == 0 && usage.ru_maxrss < 1024 * 1024);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct unseen_store_health health = {.size = sizeof(health)};
@@ -380,5 +388,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_repaired(with_image);
     }
     require(counting.nlive == 0);
+    check_memory();
     return 0;
 }
