@@ -206,6 +206,8 @@ UNSEEN_API void unseen_set_free(struct unseen_set *set);
  * Errors:
  *   - NOMEM: the set could not grow, or a URL of some 2,000 bytes or more found no buffer; the
  *     set stays usable
+ *   - RANDOM: the filter met keys that were made to collide, and the system gives no random
+ *     numbers; the set stays usable
  *   - UNSUPPORTED: of remove: the filter lacks UNSEEN_CAN_REMOVE
  * Threads: as many as options.threads; contains: any.
  * Time: linear in the bytes. A growing set moves a few keys with each add: no long pauses. */

@@ -184,7 +184,7 @@ enum unseen_status unseen__exact_add_slowly(struct exact *e, struct unseen_key k
                                             bool *moved_out);
 
 /* Grows to groups with this many known bits, of npages pages each. Groups that know more or are
- * larger stay. Errors: NOMEM; some groups have grown. */
+ * larger stay. Errors: NOMEM, RANDOM; some groups have grown. */
 enum unseen_status unseen__exact_grow_to(struct exact *e, unsigned known, unsigned npages);
 
 /* Called while loading, before a key is added: parts its group, if that is empty, until the group

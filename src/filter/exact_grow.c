@@ -57,16 +57,16 @@ struct spare_keys {
     size_t n;
 };
 
-/* Takes the key of a tag of the old group. Returns false if there are too many. */
-static bool spare_key(struct spare_keys *spare, const struct exact_group *old, uint32_t line,
+/* Takes the key of a tag that found its new line full. Returns false if there are too many. */
+static bool spare_key(struct spare_keys *spare, const struct exact_group *from, uint32_t line,
                       unsigned slot)
 {
     if (spare->n == SPARE_MAX) {
         return false;
     }
-    spare->keys[spare->n] = unseen__exact_key(old, line, slot);
+    spare->keys[spare->n] = unseen__exact_key(from, line, slot);
     if (spare->lows) {
-        spare->lows[spare->n] = *exact_low(old, line, slot);
+        spare->lows[spare->n] = *exact_low(from, line, slot);
     }
     spare->n++;
     return true;
@@ -74,27 +74,30 @@ static bool spare_key(struct spare_keys *spare, const struct exact_group *old, u
 
 /* Places the spare keys in one of two groups, by their next bit, or in the only group. A half that
  * gets nearly all keys is nearly full, so some keys need a long search: all keys together may look
- * at SEARCH_LINES lines for each key. Returns how many keys it placed before one found no slot. */
-static size_t place_spare(struct exact_group *const *groups, const struct spare_keys *spare)
+ * at SEARCH_LINES lines for each key. Keys that find no slot go to the stash, which has room for
+ * all spare keys. Returns how many these are. */
+static size_t place_spare(struct exact *e, struct exact_group *const *groups,
+                          const struct spare_keys *spare)
 {
     const uint64_t bit = groups[1] ? (uint64_t)1 << (64 - groups[1]->known) : 0;
     size_t nlines = SEARCH_LINES * spare->n;
-    size_t i = 0;
-    for (; i < spare->n; i++) {
+    size_t nstashed = 0;
+    for (size_t i = 0; i < spare->n; i++) {
         const struct unseen_key key = {spare->lows ? spare->lows[i] : 0, spare->keys[i]};
         if (!unseen__exact_group_add(groups[(key.hi & bit) != 0], key, &nlines)) {
-            break;
+            (void)unseen__stash_add(&e->stash, exact_whole(e, key), &e->pages.allocator);
+            nstashed++;
         }
     }
-    return i;
+    return nstashed;
 }
 
-/* The rests whose keys leave this home page when a group gets as many pages as the new one has. */
-static uint64_t leaving_rests(const struct exact_group *old, const struct exact_group *group,
+/* The rests whose keys leave this home page when a group gets as many pages as `wider` has. */
+static uint64_t leaving_rests(const struct exact_group *group, const struct exact_group *wider,
                               uint32_t home)
 {
     uint64_t leaving = 0;
-    for (uint32_t p = old->npages - EXACT_PAGES_MIN; p < group->npages - EXACT_PAGES_MIN; p++) {
+    for (uint32_t p = group->npages - EXACT_PAGES_MIN; p < wider->npages - EXACT_PAGES_MIN; p++) {
         for (uint32_t kind = p / EXACT_CLASS_PAGES + 1; kind < EXACT_CLASSES; kind++) {
             const uint32_t rest = (home - p) % EXACT_PAGES_MIN * EXACT_CLASSES + kind;
             leaving |= (uint64_t)1 << rest;
@@ -389,7 +392,7 @@ static void replace(struct exact *e, struct exact_group *old, struct exact_group
     e->nlines -= old->nlines;
     e->nslots -= (uint64_t)old->nlines * old->slots;
     e->ngroups--;
-    for (unsigned i = 0; i < 2 && groups[i]; i++) {
+    for (unsigned i = 0; i < 2; i++) {
         install(e, groups[i]);
         e->nlines += groups[i]->nlines;
         e->nslots += (uint64_t)groups[i]->nlines * groups[i]->slots;
@@ -418,13 +421,17 @@ static bool create_spare(struct exact *e, struct spare_keys *spare)
     return spare->keys != NULL;
 }
 
-static void free_spare(struct exact *e, struct spare_keys *spare)
+/* Frees what growing has taken on the way: the room for spare keys, and a stash that got none. */
+static void end_growing(struct exact *e, struct spare_keys *spare)
 {
     unseen__free(&e->pages.allocator, spare->keys, spare_size(e));
+    if (e->stash.nkeys == 0) {
+        unseen__stash_release(&e->stash, &e->pages.allocator);
+    }
 }
 
-/* Replaces a group by two. *stuck_out is set, and the old group stays, if the keys do not
- * spread. */
+/* Replaces a group by two. Spare keys that find no slot go to the stash. *stuck_out is set, and the
+ * old group stays, if there are too many spare keys. */
 static enum unseen_status split_group(struct exact *e, struct exact_group *old, unsigned min_pages,
                                       bool *stuck_out)
 {
@@ -434,21 +441,23 @@ static enum unseen_status split_group(struct exact *e, struct exact_group *old, 
     *stuck_out = false;
     if (create_spare(e, &spare) && create_halves(e, old, min_pages, groups)) {
         e->work += old->nkeys;
-        status = UNSEEN_OK;
-        *stuck_out = !copy_split(old, groups, &spare) || place_spare(groups, &spare) < spare.n;
+        *stuck_out = !copy_split(old, groups, &spare);
+        status =
+            *stuck_out ? UNSEEN_OK : unseen__stash_reserve(&e->stash, spare.n, &e->pages.allocator);
     }
-    free_spare(e, &spare);
     if (status == UNSEEN_OK && !*stuck_out) {
+        (void)place_spare(e, groups, &spare);
         replace(e, old, groups);
-        return UNSEEN_OK;
+    } else {
+        free_groups(e, groups);
     }
-    free_groups(e, groups);
+    end_growing(e, &spare);
     return status;
 }
 
 /* Gives a group more pages. All memory that may be needed is taken before a tag moves. *stuck_out
- * is set if some keys found no slot: they are in the stash then, or, if they are too many, the
- * group has stayed as it was. */
+ * is set if some keys found no slot: they are in the stash then, or, if too many found their line
+ * full, the group has stayed as it was. */
 static enum unseen_status widen_group(struct exact *e, struct exact_group *group, unsigned npages,
                                       bool *stuck_out)
 {
@@ -476,23 +485,16 @@ static enum unseen_status widen_group(struct exact *e, struct exact_group *group
         unseen__free(&e->pages.allocator, group->low, nlow * sizeof(*group->low));
         *group = wider;
         group->nkeys -= (uint32_t)spare.n;
-        for (size_t i = place_spare(groups, &spare); i < spare.n; i++) {
-            const struct unseen_key key = {spare.lows ? spare.lows[i] : 0, spare.keys[i]};
-            (void)unseen__stash_add(&e->stash, exact_whole(e, key), &e->pages.allocator);
-            *stuck_out = true;
-        }
+        *stuck_out = place_spare(e, groups, &spare) > 0;
     } else {
         give_pages(e, group, &wider);
     }
-    free_spare(e, &spare);
-    if (e->stash.nkeys == 0) {
-        unseen__stash_release(&e->stash, &e->pages.allocator);
-    }
-    return status == UNSEEN_OK ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
+    end_growing(e, &spare);
+    return status;
 }
 
 /* Makes room: more pages for a group, or two groups instead. *stuck_out is set if the keys do not
- * spread, so that a larger group would be of no use. */
+ * spread: growing once more would be of no use. Errors: NOMEM, RANDOM. */
 static enum unseen_status grow_group(struct exact *e, struct exact_group *old, bool *stuck_out)
 {
     if (may_widen(old)) {

@@ -98,7 +98,7 @@ struct unseen__filter_ops {
 
     /* Grows at once to the geometry that a filter made for this capacity (of the whole set) has,
      * unless it is larger. NULL: the filter does not grow by itself, or not in one step. Errors:
-     * NOMEM; the filter may have grown by some of it. */
+     * NOMEM, RANDOM; the filter may have grown by some of it. */
     enum unseen_status (*make_room)(struct unseen__filter *filter, uint64_t capacity);
 
     /* The nkeys of stats alone. It must be cheap: an export calls it at each chunk. */

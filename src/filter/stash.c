@@ -48,7 +48,7 @@ void unseen__stash_release(struct unseen__stash *o, const struct unseen_allocato
     unseen__free(allocator, o->keys, o->nslots / 2 * sizeof(*o->keys));
     unseen__free(allocator, o->counts, o->nslots / 2 * sizeof(*o->counts));
     unseen__free(allocator, o->slots, o->nslots * sizeof(*o->slots));
-    *o = (struct unseen__stash){0};
+    *o = (struct unseen__stash){.salt = {o->salt[0], o->salt[1]}};
 }
 
 bool unseen__stash_contains(const struct unseen__stash *o, struct unseen_key key)
@@ -64,7 +64,7 @@ static enum unseen_status stash_grow(struct unseen__stash *o,
     if (bigger.nslots > UINT32_MAX) {
         return UNSEEN_ERR_NOMEM;
     }
-    if (o->nslots == 0 && getentropy(bigger.salt, sizeof(bigger.salt)) != 0) {
+    if (o->salt[0] == 0 && o->salt[1] == 0 && getentropy(bigger.salt, sizeof(bigger.salt)) != 0) {
         return UNSEEN_ERR_RANDOM;
     }
     bigger.keys =

@@ -24,14 +24,15 @@ struct unseen__stash {
     uint64_t *counts; /* how often each key was added; NULL: each once */
     uint32_t *slots;  /* the index of a key, plus 1; 0 is empty */
     size_t nslots;    /* a power of two, twice the capacity of keys; or 0 */
-    uint64_t salt[2];
+    uint64_t salt[2]; /* 0, 0: not drawn yet */
 };
 
+/* Frees the memory. The stash is empty then, and keeps its salt. */
 void unseen__stash_release(struct unseen__stash *o, const struct unseen_allocator *allocator);
 bool unseen__stash_contains(const struct unseen__stash *o, struct unseen_key key);
 
-/* Makes room for n more keys, so that adding them cannot fail. Errors: NOMEM, RANDOM; there may be
- * some of the room. */
+/* Makes room for n more keys, so that adding them cannot fail. Errors: NOMEM, RANDOM; a part of the
+ * room may have been made. */
 enum unseen_status unseen__stash_reserve(struct unseen__stash *o, size_t n,
                                          const struct unseen_allocator *allocator);
 

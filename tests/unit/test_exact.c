@@ -318,6 +318,59 @@ static void test_growth(void)
     CHECK_EQ(counter.nlive, 0);
 }
 
+/* Of a group of 30 pages: keys with one home line and one offset, whose rests put them on different
+ * pages. In the halves, of 16 pages each, all meet in one pair of lines. */
+static struct unseen_key meeting_key(unsigned i)
+{
+    static uint32_t word = 1;
+    const unsigned rest = ((3 - i % 14) & 15) * 4 + 3;
+    do {
+        word++;
+    } while (exact_offset(word) != 77);
+    uint64_t state = word;
+    const uint64_t x = (test_random(&state) & 0x7fff) | 0x8000;
+    return whole(x << 48 | (uint64_t)word << 16 | 3 << 12 | 9 << 6 | rest);
+}
+
+/* The keys that find no slot when their group becomes two go to the stash. If the group stayed as
+ * it was, all later keys would go there. */
+static void test_meeting(void)
+{
+    enum {
+        N = 400000,
+        NMEETING = 60
+    };
+    struct unseen__filter *filter = fresh(0, 0, NULL);
+    struct unseen_key meeting[NMEETING];
+    uint8_t verdicts[NMEETING];
+    size_t nmeeting = 0;
+    size_t wrong = 0;
+    for (uint64_t i = 0; i < N; i++) {
+        if (nmeeting == 0 && inside(filter)->directory[0]->npages == 30) {
+            for (; nmeeting < NMEETING; nmeeting++) {
+                meeting[nmeeting] = meeting_key((unsigned)nmeeting);
+                wrong += do_one(filter, 0, meeting[nmeeting].hi) != UNSEEN_NEW;
+            }
+            CHECK_EQ(inside(filter)->ngroups, 1);
+        }
+        wrong += do_one(filter, 0, key_of(i, 0)) != UNSEEN_NEW;
+    }
+    CHECK_EQ(wrong, 0);
+    CHECK_EQ(nmeeting, NMEETING);
+    CHECK(inside(filter)->ngroups >= 16);
+    CHECK(inside(filter)->stash.nkeys <= NMEETING);
+    filter->ops->contains(filter, meeting, NMEETING, verdicts);
+    for (size_t i = 0; i < NMEETING; i++) {
+        CHECK_EQ(verdicts[i], UNSEEN_SEEN);
+    }
+    for (uint64_t i = 0; i < N; i++) {
+        wrong += do_one(filter, 1, key_of(i, 0)) != UNSEEN_SEEN;
+    }
+    CHECK_EQ(wrong, 0);
+    CHECK_EQ(inside(filter)->nkeys, N + NMEETING);
+    filter->ops->free(filter);
+}
+
 /* Keys come and go while groups are nearly full: lines that removed keys have left are found again,
  * so nothing grows. */
 static void test_churn(void)
@@ -718,6 +771,7 @@ int main(void)
     is_wide = false;
     test_widths();
     test_same_upper_word();
+    test_meeting();
     for (int kind = 0; kind < 5; kind++) {
         test_hostile(kind);
     }
