@@ -2,13 +2,16 @@
 #include "create.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
+#include "errors.h"
 #include "items.h"
 #include "keys.h"
 #include "module.h"
 
 enum {
     LARGE = 1 << 20,   /* bytes of a set that a thread makes */
+    PERIOD = 1,        /* milliseconds between two looks whether the set is made */
     ITEM_BYTES_MAX = 8 /* that a sized set takes for an item, and more */
 };
 
@@ -16,6 +19,7 @@ struct creating {
     struct server_client *client;
     struct plan *plan;
     struct value *value; /* NULL: not made */
+    atomic_bool is_done; /* the thread has ended its work */
     server_handler *made;
     server_handler *late;
 };
@@ -29,12 +33,18 @@ static void free_creating(struct server_ctx *ctx, void *data)
     server.Free(creating);
 }
 
-/* In the thread of the server again. */
+/* Between tick and here the server may have changed its mind. */
 static int finish(struct server_ctx *ctx, struct server_string **argv, int argc)
 {
     struct creating *creating = server.GetBlockedClientPrivateData(ctx);
     struct server_key *key;
     struct value *value;
+    if (!(server.GetContextFlags(ctx) & SERVER_IS_MASTER)) {
+        return reply_error(ctx, ERROR_REPLICA);
+    }
+    if (server.AvoidReplicaTraffic()) {
+        return reply_error(ctx, ERROR_NOT_CREATED);
+    }
     if (!creating->value) {
         return reply_not_created(ctx, UNSEEN_ERR_NOMEM);
     }
@@ -54,8 +64,21 @@ static void *make(void *data)
     if (value_create(&creating->value, creating->plan) != UNSEEN_OK) {
         creating->value = NULL;
     }
-    (void)server.UnblockClient(creating->client, creating);
+    atomic_store(&creating->is_done, true);
     return NULL;
+}
+
+/* In the thread of the server. The key gets its value when a server whose writes are paused, as in a
+ * failover or a shutdown, lets keys be changed again. */
+static void tick(struct server_ctx *ctx, void *data)
+{
+    struct creating *creating = data;
+    const bool is_primary = server.GetContextFlags(ctx) & SERVER_IS_MASTER;
+    if (atomic_load(&creating->is_done) && !(is_primary && server.AvoidReplicaTraffic())) {
+        (void)server.UnblockClient(creating->client, creating);
+    } else {
+        (void)server.CreateTimer(ctx, PERIOD, tick, creating);
+    }
 }
 
 static bool start_thread(struct creating *creating)
@@ -91,5 +114,6 @@ bool create_aside(struct server_ctx *ctx, const struct settings *settings, serve
     if (!start_thread(creating)) {
         (void)make(creating);
     }
+    (void)server.CreateTimer(ctx, PERIOD, tick, creating);
     return true;
 }

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
  * A client may go away in the middle, so there is room for LOADS_MAX unfinished values; one more
- * takes the place of the load that has been idle for longest. Loads in steps are never idle, and
- * each holds what it was given, also when its client has gone: one more is refused.
+ * takes the place of the load that has been idle for longest. Loads in steps have no place among
+ * these. At most LOADS_MAX of BF.LOAD, with WAITING_BYTES_MAX of data, wait at once; one more
+ * BF.LOAD is refused. A load whose client has gone still counts.
  *
  * The module sends each frame to replicas and the AOF at once, so the last frame is no more work
- * than the others. But a load is not in a file or in a full sync: if a child was forked to write
- * one meanwhile, or a replica came or went, the whole value is sent at the end.
+ * than the others. But a client's load is not in a file or in a full sync: if a child was forked to
+ * write one meanwhile, or a replica came or went, the whole value is sent at the end.
+ *
+ * A replica gets only what comes behind its own file, or behind the full sync that it got from
+ * another replica. So it keeps the frames of unfinished loads, and its files have them.
  *
  * That is done in steps (steps.h), as is all of BF.LOAD. If a child is forked or a replica comes
  * between two steps, the sending begins again with the first frame. The key appears when the last
  * frame is sent. */
 #include "load.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "bytes.h"
@@ -28,7 +33,7 @@ enum {
     LENGTH_BYTES = 4,
     STEP_FRAMES = 4, /* in one step */
     STEP_BYTES = STEP_FRAMES * DUMP_FRAME_MAX,
-    WAITING_BYTES_MAX = 128 << 20 /* of all loads in steps, unless it is one */
+    WAITING_BYTES_MAX = 128 << 20 /* for all loads in steps together; a single one may be larger */
 };
 
 struct load {
@@ -42,6 +47,11 @@ struct load {
     uint64_t last_used;
     uint64_t nframes; /* that were sent */
     bool sends_whole; /* at the end, not each frame */
+
+    /* Of a load that a primary sends: the frames so far. */
+    struct server_string **frames;
+    size_t nkept;
+    size_t frames_cap;
 
     /* Of a load that goes in steps. */
     bool is_in_steps;
@@ -72,6 +82,8 @@ static void forget(struct load *load)
     if (load->data) {
         server.FreeString(NULL, load->data);
     }
+    load_free_frames(load->frames, load->nkept);
+    server.Free(load->frames);
     server.Free(load->name);
     server.Free(load);
 }
@@ -155,15 +167,9 @@ static bool may_wait(size_t len)
 
 static const struct steps_work load_work;
 
-/* A replica has room for as many values again: those that its primary sends whole. */
-static struct load *begin(struct server_ctx *ctx, struct server_string *key, unsigned kind)
+static struct load *append(int db, const char *name, size_t len, unsigned kind)
 {
-    size_t len;
-    const char *name = server.StringPtrLen(key, &len);
-    const int db = server.GetSelectedDb(ctx);
     struct load **end = &loads;
-    replace(ctx, db, name, len);
-    make_room(ctx, kind ? LOADS_MAX : 2 * LOADS_MAX);
     struct load *load = server.TryAlloc(sizeof(*load));
     char *copy = server.TryAlloc(len + 1);
     if (!load || !copy) {
@@ -181,6 +187,17 @@ static struct load *begin(struct server_ctx *ctx, struct server_string *key, uns
     }
     *end = load;
     return load;
+}
+
+/* A replica has room for as many values again: those that its primary sends whole. */
+static struct load *begin(struct server_ctx *ctx, struct server_string *key, unsigned kind)
+{
+    size_t len;
+    const char *name = server.StringPtrLen(key, &len);
+    const int db = server.GetSelectedDb(ctx);
+    replace(ctx, db, name, len);
+    make_room(ctx, kind ? LOADS_MAX : 2 * LOADS_MAX);
+    return append(db, name, len, kind);
 }
 
 /* ---- out ---- */
@@ -275,6 +292,86 @@ static enum error take(struct load *load, const void *frame, size_t len)
         return ERROR_NONE;
     }
     return status == UNSEEN_ERR_VERSION ? ERROR_DATA_VERSION : ERROR_DATA;
+}
+
+/* ---- files ---- */
+
+/* Keeps a frame for files. */
+static bool keep(struct load *load, struct server_string *frame)
+{
+    if (load->nkept == load->frames_cap) {
+        const size_t cap = load->frames_cap ? 2 * load->frames_cap : LOAD_FRAMES;
+        struct server_string **frames = server.TryAlloc(cap * sizeof(struct server_string *));
+        if (!frames) {
+            return false;
+        }
+        if (load->nkept > 0) {
+            memcpy(frames, load->frames, load->nkept * sizeof(struct server_string *));
+        }
+        server.Free(load->frames);
+        load->frames = frames;
+        load->frames_cap = cap;
+    }
+    server.RetainString(NULL, frame);
+    load->frames[load->nkept++] = frame;
+    return true;
+}
+
+void load_save_unfinished(struct server_io *io)
+{
+    for (const struct load *load = loads; load; load = load->next) {
+        if (load->nkept > 0) {
+            server.SaveUnsigned(io, 1 + (uint64_t)load->db);
+            server.SaveStringBuffer(io, load->name, load->name_len);
+            server.SaveUnsigned(io, load->nkept);
+            for (size_t i = 0; i < load->nkept; i++) {
+                size_t len;
+                const char *frame = server.StringPtrLen(load->frames[i], &len);
+                server.SaveStringBuffer(io, frame, len);
+            }
+        }
+    }
+    server.SaveUnsigned(io, 0);
+}
+
+static bool load_kept_frame(struct server_io *io, struct load *load)
+{
+    size_t len;
+    char *bytes = server.LoadStringBuffer(io, &len);
+    bool is_good = !server.IsIOError(io) && bytes;
+    if (is_good) {
+        struct server_string *frame = server.CreateString(NULL, bytes, len);
+        is_good = take(load, bytes, len) == ERROR_NONE && !load->value && keep(load, frame);
+        server.FreeString(NULL, frame);
+    }
+    server.Free(bytes);
+    return is_good;
+}
+
+bool load_load_unfinished(struct server_io *io)
+{
+    bool is_good = true;
+    for (struct load *next, *load = loads; load; load = next) {
+        next = load->next;
+        if (load->nkept > 0) {
+            forget(load); /* of the data set that the file replaces */
+        }
+    }
+    for (uint64_t db; is_good && (db = server.LoadUnsigned(io)) != 0 && !server.IsIOError(io);) {
+        size_t len;
+        char *name = server.LoadStringBuffer(io, &len);
+        const uint64_t nframes = server.IsIOError(io) ? 0 : server.LoadUnsigned(io);
+        struct load *load = name && db <= INT_MAX ? append((int)(db - 1), name, len, 0) : NULL;
+        is_good = load && nframes > 0;
+        for (uint64_t i = 0; is_good && i < nframes; i++) {
+            is_good = load_kept_frame(io, load);
+        }
+        server.Free(name);
+        if (load && !is_good) {
+            forget(load);
+        }
+    }
+    return is_good && !server.IsIOError(io);
 }
 
 /* ---- steps ---- */
@@ -419,6 +516,10 @@ static int load_command(struct server_ctx *ctx, struct server_string *key, unsig
         if (load->value && i == n - 1) {
             return finish(ctx, key, load, frame, len);
         }
+        if (kind == 0 && !keep(load, data[i])) {
+            drop(ctx, load);
+            return reply_error(ctx, ERROR_NO_MEMORY_CREATE);
+        }
         if (!load->sends_whole) {
             (void)server.Replicate(ctx, "UNSEEN.LOAD", "scb", key, load->nframes ? "NEXT" : "FIRST",
                                    frame, len);
@@ -485,7 +586,8 @@ int load_bloom_load(struct server_ctx *ctx, struct server_string **argv, int arg
         return reply_error(ctx, ERROR_EXISTS);
     }
     (void)server.StringPtrLen(argv[2], &len);
-    if (len > STEP_BYTES && !may_wait(len)) {
+    const bool waits = !(server.GetContextFlags(ctx) & SERVER_DENIES_BLOCKING);
+    if (waits && len > STEP_BYTES && !may_wait(len)) {
         return reply_error(ctx, ERROR_LOADS);
     }
     struct load *load = begin(ctx, argv[1], KIND_BLOOM);

@@ -35,6 +35,11 @@ size_t load_frames(const struct value *value, int64_t *position, struct server_s
                    size_t max);
 void load_free_frames(struct server_string **frames, size_t n);
 
+/* The unfinished loads that a primary sends, with their frames, to and from an RDB file. Loading
+ * forgets those that were there. Returns false if the file is damaged, or memory is short. */
+void load_save_unfinished(struct server_io *io);
+bool load_load_unfinished(struct server_io *io);
+
 /* Replicates a whole value, in place of what the key has there. */
 void load_replicate(struct server_ctx *ctx, struct server_string *name, const struct value *value);
 

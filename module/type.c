@@ -12,7 +12,7 @@
 #include "module.h"
 
 enum {
-    ENCODING = 2
+    ENCODING = 3
 };
 
 /* 9 characters of the 64 that names may have */
@@ -77,12 +77,14 @@ static void *rdb_load(struct server_io *io, int encoding)
     return value;
 }
 
-/* ---- the secret: before the keys, so that keys created after a restart can be merged ---- */
+/* ---- beside the keys: the secret, so that keys created after a restart can be merged, and
+ * unfinished loads ---- */
 
 static void aux_save(struct server_io *io, int when)
 {
     (void)when;
     server.SaveStringBuffer(io, (const char *)module.seed, SEED_LEN);
+    load_save_unfinished(io);
 }
 
 static int aux_load(struct server_io *io, int encoding, int when)
@@ -98,7 +100,7 @@ static int aux_load(struct server_io *io, int encoding, int when)
         server.LogIOError(io, "warning", "the file was written by another version of unseen.so");
     }
     server.Free(seed);
-    return is_good ? SERVER_OK : SERVER_ERR;
+    return is_good && load_load_unfinished(io) ? SERVER_OK : SERVER_ERR;
 }
 
 /* ---- AOF ---- */

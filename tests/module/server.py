@@ -102,8 +102,9 @@ class Server:
         path = os.path.join(self.folder, "dump.rdb")
         with open(path, "rb") as f:
             saved = f.read()
-        # The data of the module before all keys: the number 1, then a string of 16 bytes, and the end.
-        changed, n = re.subn(rb"(?s)(\x02\x01\x05\x10).{16}\x00", lambda found: found[1] + SECRET + b"\0", saved, count=1)
+        # The data of the module before all keys: the number 1, a string of 16 bytes, the number 0 (no loads), the end.
+        changed, n = re.subn(rb"(?s)(\x02\x01\x05\x10).{16}(\x02\x00\x00)", lambda found: found[1] + SECRET + found[2], saved,
+                             count=1)
         if n != 1:
             raise RuntimeError(f"no secret in {saved!r}")
         with open(path, "wb") as f:

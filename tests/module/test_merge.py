@@ -121,7 +121,7 @@ class Merge(Case):
         self.raw("SET", "s", "x")
         self.refused("not found", "UNSEEN.MERGE", "a", "none")
         self.refused("not found", "UNSEEN.MERGE", "none", "a")
-        text = "only sets with one secret, one profile and one rate can be merged"
+        text = "only different sets with one secret, one profile and one rate can be merged"
         self.refused(text, "UNSEEN.MERGE", "a", "b")
         self.refused(text, "UNSEEN.MERGE", "a", "a")
         self.refused("WRONGTYPE Operation against a key holding the wrong kind of value", "UNSEEN.MERGE", "a", "s")

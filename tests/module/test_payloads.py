@@ -173,13 +173,14 @@ class Payloads(Case):
                 self.assertEqual(self.raw("EXISTS", "k"), 0)
 
     def test_another_encoding(self):
-        """A value in an RDB file: the lowest 10 bits of its type are the encoding, which was 1 before the chain."""
+        """A value in an RDB file: the lowest 10 bits of its type are the encoding, which was 2 before unfinished loads
+        were beside the keys."""
         self.values()
         dump = self.raw("DUMP", "two")
         body, version = dump[:-10], dump[-10:-8]
         self.assertEqual(body[1], 0x81)  # a number of 64 bits
-        self.assertEqual(int.from_bytes(body[2:10], "big") & 1023, 2)
-        for encoding in 1, 3:
+        self.assertEqual(int.from_bytes(body[2:10], "big") & 1023, 3)
+        for encoding in 2, 4:
             other = body[:9] + bytes([encoding]) + body[10:]
             self.refused("Bad data format", "RESTORE", "k", 0, sealed(other, version))
             self.assertIn("a set is refused: the data was written by another version", self.server.text())

@@ -133,7 +133,7 @@ REPLIES = (
     ("UNSEEN.MERGE u none", "-ERR not found"),
     ("UNSEEN.RESERVE other FPR 5e-9", "+OK"),
     ("UNSEEN.ADD other x", "*1|:1"),
-    ("UNSEEN.MERGE u other", "-ERR only sets with one secret, one profile and one rate can be merged"),
+    ("UNSEEN.MERGE u other", "-ERR only different sets with one secret, one profile and one rate can be merged"),
     ("UNSEEN.SHARD u SHARDS 4 PROFILE none x", "*1|$5|u:{1}"),
     ("UNSEEN.SHARD u SHARDS 0 x", "-ERR SHARDS must be 1 to 16384"),
     ("UNSEEN.SHARD u{t} x", "-ERR a name with a brace would have a tag of its own"),

@@ -1,5 +1,6 @@
 """What would hold up a server is made aside or in steps: large values, and loads of many frames."""
 
+import time
 import unittest
 
 import redis
@@ -128,6 +129,41 @@ class Creation(Case):
 
         wait_for(are_gone)
         wait_for(lambda: b"bf_memory_bytes:0\r" in self.raw("INFO", "bf"))
+
+    def test_paused(self):
+        """The key is made when the pause ends: a server that changes a key in a pause ends itself."""
+        server = Server("--appendonly", "yes")
+        try:
+            call = raw_client(server)
+            for command in ("BF.RESERVE", "k", "0.01", 10 * LARGE), ("BF.INSERT", "k", "CAPACITY", 10 * LARGE, "ITEMS", "x"):
+                connection = during(server, lambda connection: connection.send_command(*command),
+                                    lambda pipe: pipe.execute_command("CLIENT", "PAUSE", "600000", "WRITE"),
+                                    lambda: call("CLIENT", "UNPAUSE") and call("DEL", "k"))
+                wait_for(lambda: b"bf_sets:1\r" in call("INFO", "bf"))  # the thread has made it
+                for _ in range(50):
+                    time.sleep(0.002)
+                    self.assertEqual(call("EXISTS", "k"), 0)
+                call("CLIENT", "UNPAUSE")
+                self.assertIn(connection.read_response(), (b"OK", [1]))
+                self.assertEqual(call("BF.INFO", "k", "CAPACITY"), [10 * LARGE])
+                connection.disconnect()
+                call("DEL", "k")
+                wait_for(lambda: b"bf_sets:0\r" in call("INFO", "bf"))
+        finally:
+            server.end()
+
+    def test_server_becomes_a_replica(self):
+        for command in ("BF.RESERVE", "k", "0.01", 10 * LARGE), ("BF.INSERT", "k", "CAPACITY", 10 * LARGE, "ITEMS", "x"):
+            connection = during(self.server, lambda connection: connection.send_command(*command),
+                                lambda pipe: pipe.execute_command("REPLICAOF", "127.0.0.1", "1"),
+                                lambda: self.raw("REPLICAOF", "NO", "ONE") and self.raw("DEL", "k"))
+            try:
+                with self.assertRaises(redis.exceptions.ResponseError):
+                    connection.read_response()
+                wait_for(lambda: b"bf_sets:0\r" in self.raw("INFO", "bf"))
+            finally:
+                self.raw("REPLICAOF", "NO", "ONE")
+            self.assertEqual(self.raw("EXISTS", "k"), 0)
 
     def test_limit(self):
         server = Server(module_arguments=("maxbytes", "2000000"))
@@ -404,6 +440,63 @@ class Replicas(unittest.TestCase):
             self.assertEqual(raw_client(primary)("DEBUG", "DIGEST"), digest)
         finally:
             for server in primary, replica, late:
+                server.end()
+
+    def test_files_half_way(self):
+        """A replica is saved in the middle of two loads, is killed when they have ended, and starts again from that file.
+        The primary sends it only what comes behind the file."""
+        primary = Server("--repl-backlog-size", "64mb")
+        replica = Server("--repl-backlog-size", "64mb", "--replicaof", f"127.0.0.1 {primary.port}")
+        try:
+            call = raw_client(primary)
+            call("BF.RESERVE", "k", "0.001", 500000)
+            call("BF.MADD", "k", *range(1000))
+            frames = list(frames_of(call, "k"))
+            wait_for_replica(primary, replica)
+            for key in "lm":
+                for position, data in frames[:5]:
+                    call("BF.LOADCHUNK", key, position, data)
+            wait_for_replica(primary, replica)
+            save(raw_client(replica))
+            for key in "lm":
+                for position, data in frames[5:]:
+                    call("BF.LOADCHUNK", key, position, data)
+            wait_for_replica(primary, replica)
+            self.assertEqual(len(set(call("DEBUG", "DIGEST-VALUE", "k", "l", "m"))), 1)
+            syncs = primary.client().info("stats")["sync_full"]
+            replica.stop()
+            replica.start()
+            wait_for_replica(primary, replica)
+            self.assertEqual(primary.client().info("stats")["sync_full"], syncs)
+            self.assertEqual(raw_client(replica)("DEBUG", "DIGEST"), call("DEBUG", "DIGEST"))
+        finally:
+            for server in primary, replica:
+                server.end()
+
+    def test_replica_of_a_replica(self):
+        """It comes in the middle of a load, and gets the load with its full sync."""
+        primary = Server("--repl-backlog-size", "64mb")
+        replica = Server("--repl-backlog-size", "64mb", "--replicaof", f"127.0.0.1 {primary.port}")
+        after = Server()
+        try:
+            call = raw_client(primary)
+            call("BF.RESERVE", "k", "0.001", 500000)
+            call("BF.MADD", "k", *range(1000))
+            frames = list(frames_of(call, "k"))
+            wait_for_replica(primary, replica)
+            for position, data in frames[:5]:
+                call("BF.LOADCHUNK", "l", position, data)
+            wait_for_replica(primary, replica)
+            raw_client(after)("REPLICAOF", "127.0.0.1", replica.port)
+            wait_for_replica(replica, after)
+            for position, data in frames[5:]:
+                call("BF.LOADCHUNK", "l", position, data)
+            wait_for_replica(primary, replica)
+            wait_for_replica(replica, after)
+            for server in replica, after:
+                self.assertEqual(raw_client(server)("DEBUG", "DIGEST"), call("DEBUG", "DIGEST"))
+        finally:
+            for server in primary, replica, after:
                 server.end()
 
     def test_bad_loads_beside(self):

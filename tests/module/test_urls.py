@@ -36,7 +36,7 @@ class Urls(Case):
         self.assertEqual(sum(r("UNSEEN.EXISTS", "b", *urls)), 3000)
         r("UNSEEN.RESERVE", "wide", "FPR", "0.001")
         r("UNSEEN.RESERVE", "none", "PROFILE", "none")
-        text = "only sets with one secret, one profile and one rate can be merged"
+        text = "only different sets with one secret, one profile and one rate can be merged"
         for other in "wide", "none", "a":
             self.refused(text, "UNSEEN.MERGE", "a", other)
         self.refused("not found", "UNSEEN.MERGE", "a", "missing")
