@@ -89,6 +89,7 @@ static struct entry entries[NDBS][NKEYS];
 static struct server_command commands[NCOMMANDS];
 static size_t ncommands;
 static struct server_type_methods methods;
+static int type_encoding;
 static struct effect effects[NEFFECTS];
 static size_t neffects;
 static unsigned nsignals;
@@ -219,7 +220,7 @@ static struct server_type *create_type(struct server_ctx *ctx, const char *name,
                                        struct server_type_methods *m)
 {
     (void)ctx;
-    (void)encoding;
+    type_encoding = encoding;
     require(strlen(name) == 9 && m->rdb_load && m->rdb_save && m->aof_rewrite && m->free);
     methods = *m;
     return (struct server_type *)&methods;
@@ -1147,7 +1148,7 @@ bool fake_restore(struct fake_text key, const struct fake_stream *stream)
     struct fake_stream s = *stream;
     for (int db = 0; db < NDBS; db++) {
         struct server_io io = {.stream = &s};
-        values[db] = methods.rdb_load(&io, 1);
+        values[db] = methods.rdb_load(&io, type_encoding);
     }
     return put_both(key, values);
 }
