@@ -52,7 +52,7 @@ enum {
     COMPACT_PAGES_MIN = 8,     /* pages of a fresh group */
     COMPACT_PAGES_MAX = 15,    /* pages of a group before it becomes two */
     COMPACT_CHUNK_PAGES = 512, /* pages of an allocation; the first of them holds the full map */
-    COMPACT_SMALL_CHUNKS = 12, /* the first chunks have fewer pages */
+    COMPACT_SMALL_CHUNKS = 12, /* of mapped memory: the first ones, which have fewer pages */
     COMPACT_LEAF_BITS = 8,     /* a directory leaf has up to 2^8 entries */
     COMPACT_DEPTH_MAX = 48,
     COMPACT_PREFIX_MAX = 8, /* prefix_bits of a filter */
@@ -345,9 +345,10 @@ UNSEEN_INLINE size_t compact_mapped_chunk_pages(size_t chunk)
 }
 
 /* The pages of a chunk of memory that counts, used or not: 9, then 8, 10, 12, 14, and so on up to
- * 512, rounded down to 8, 10, 12 or 14 times a power of two, which are sizes of jemalloc's. A set
- * of p pages has chunks of about twice the root of p: half of one is unused, and the full maps take
- * half as much. */
+ * 512, rounded down to 8, 10, 12 or 14 times a power of two, which are sizes of jemalloc's. While
+ * chunks grow, a set of p pages has about sqrt(p) of them, and the last chunk has 2 sqrt(p) pages.
+ * Half of that chunk is unused on average, and the full maps, a page of each chunk, take as
+ * much. */
 UNSEEN_INLINE size_t compact_counted_chunk_pages(size_t chunk)
 {
     if (chunk == 0) {

@@ -110,13 +110,14 @@ void unseen__compact_build_init(struct compact_build *b, const struct compact_gr
 void unseen__compact_build_start(struct compact *c, struct compact_build *b, unsigned part,
                                  unsigned npages);
 
-/* Builds each part with npages[part] pages. Returns the part that needs more pages, or -1. Needs
- * nparts * COMPACT_PAGES_MAX pages in reserve, as unseen__compact_build does. */
+/* Builds each part with npages[part] pages. Returns the part that needs more pages, or -1. The
+ * pages that the parts do not have yet must be in reserve. */
 int unseen__compact_build_try(struct compact *c, const struct compact_group *from,
                               struct compact_build *b, const unsigned *npages);
 
 /* Builds the parts with the fewest pages, from npages on, that hold their tags. Returns false, with
- * the pages given back, when COMPACT_PAGES_MAX are not enough. */
+ * the pages given back, when COMPACT_PAGES_MAX are not enough. Needs nparts * COMPACT_PAGES_MAX
+ * pages in reserve. */
 bool unseen__compact_build(struct compact *c, const struct compact_group *from,
                            struct compact_build *b, unsigned *npages);
 

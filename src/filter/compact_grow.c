@@ -8,8 +8,8 @@
  *
  * Keys need not come in random order. The keys of a sorted file all go to one group for a while
  * and, when it splits, to one of its halves. Each half gets as many pages as its tags need; a half
- * that needs all 15 keeps the pages of the group. So a split never fails because it is uneven: a
- * group splits exactly when more keys begin with its prefix than 15 pages hold. No order of the
+ * that needs 14 or more keeps the pages of the group. So a split never fails because it is uneven:
+ * a group splits exactly when more keys begin with its prefix than 15 pages hold. No order of the
  * keys changes that, and in the end there are the same groups.
  *
  * Every step builds new pages beside the old pages, and changes the group and the directory only
@@ -18,11 +18,14 @@
  * compact_build.h builds the new groups, compact_kick.c has the kick. */
 #include "filter/compact_build.h"
 
-/* Hostile keys come in numbers: after a group could not make room, the next STUCK_KEYS keys do not
- * try again. */
 enum {
+    /* Hostile keys come in numbers: after a group could not make room, its next STUCK_KEYS keys do
+     * not try again. */
     STUCK_KEYS = COMPACT_STUCK_MAX,
-    SPLIT_SHARE = 16 /* a group with less than 1/16 of its slots in use does not split */
+    SPLIT_SHARE = 16, /* a group with less than 1/16 of its slots in use does not split */
+    SPLIT_PAGES = 2 * COMPACT_PAGES_MIN, /* that a split of random keys takes */
+    /* A half that needs so many pages keeps those of the group. */
+    KEEPS_PAGES_FROM = COMPACT_PAGES_MAX - 1
 };
 
 /* ---- expand ---- */
@@ -297,18 +300,13 @@ static size_t build_ntags(const struct compact_build *b)
     return ntags;
 }
 
-enum {
-    SPLIT_PAGES = 2 * COMPACT_PAGES_MIN, /* that a split of random keys takes */
-    KEPT_PAGES = COMPACT_PAGES_MAX - 1   /* a half that needs so many keeps those of the group */
-};
-
 /* Builds the halves of a group with the fewest pages, from npages on, that hold their tags.
- * *done_out is false, with the pages given back, if that may be more than COMPACT_PAGES_MAX. */
+ * *done_out is false, with the pages given back, if a half needs KEEPS_PAGES_FROM or more. */
 static enum unseen_status build_halves(struct compact *c, const struct compact_group *old,
                                        struct compact_build *b, unsigned *npages, bool *done_out)
 {
     *done_out = false;
-    while (npages[0] < KEPT_PAGES && npages[1] < KEPT_PAGES) {
+    while (npages[0] < KEEPS_PAGES_FROM && npages[1] < KEEPS_PAGES_FROM) {
         const size_t more = npages[0] + npages[1] - b->group[0].npages - b->group[1].npages;
         const enum unseen_status status = unseen__compact_pages_reserve(c, more);
         if (status != UNSEEN_OK) {
