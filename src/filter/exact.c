@@ -67,12 +67,6 @@ static const struct exact_kernel *exact_select_kernel(enum unseen_cpu cpu)
     return &unseen__exact_portable;
 }
 
-/* The tags of a line, in a group with this many bits of prefix. */
-static unsigned exact_slots_of(unsigned known)
-{
-    return known >= 13 ? 12 : known >= 9 ? 11 : known >= 4 ? 10 : 9;
-}
-
 /* The geometry that has room for capacity keys: 2^depth groups of npages pages. */
 static void exact_plan_groups(double capacity, unsigned prefix_bits, unsigned *depth_out,
                               unsigned *npages_out)
@@ -81,7 +75,7 @@ static void exact_plan_groups(double capacity, unsigned prefix_bits, unsigned *d
     double npages = 0;
     for (;; depth++) {
         const double page_keys =
-            exact_slots_of(depth + prefix_bits) * EXACT_PAGE_LINES * PLANNED_FILL;
+            exact_shape_of(depth + prefix_bits)->slots * EXACT_PAGE_LINES * PLANNED_FILL;
         npages = ceil(ldexp(capacity, -(int)(depth + prefix_bits)) / page_keys);
         if (npages <= EXACT_PAGES_MAX || depth == PLANNED_DEPTH_MAX) {
             break;
@@ -149,7 +143,8 @@ static bool exact_is_possible(const struct exact *e, unsigned depth, unsigned np
 {
     size_t size;
     const size_t low =
-        e->full_keys ? 8 * EXACT_PAGE_LINES * (size_t)exact_slots_of(depth + e->prefix_bits) : 0;
+        e->full_keys ? 8 * EXACT_PAGE_LINES * (size_t)exact_shape_of(depth + e->prefix_bits)->slots
+                     : 0;
     return depth < PLANNED_DEPTH_MAX &&
            size_mul((size_t)npages << depth, (UNSEEN__PAGE + low) << e->prefix_bits, &size) &&
            (e->prefix != 0 || unseen__memory_is_plausible(&e->pages.allocator, size));
@@ -273,7 +268,7 @@ static double bits_per_key(uint64_t capacity, bool full_keys)
     unsigned depth;
     unsigned npages;
     exact_plan_groups((double)capacity, 0, &depth, &npages);
-    const double slots = exact_slots_of(capacity ? depth : EXACT_TOP_BITS);
+    const double slots = exact_shape_of(capacity ? depth : EXACT_TOP_BITS)->slots;
     const double line_bits = 8.0 * EXACT_LINE + (full_keys ? 64 * slots : 0);
     return line_bits / (slots * PLANNED_FILL * MEAN_FILL);
 }

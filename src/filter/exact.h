@@ -192,6 +192,28 @@ enum unseen_status unseen__exact_grow_to(struct exact *e, unsigned known, unsign
  * put where they stay. Errors: NOMEM. */
 enum unseen_status unseen__exact_part_empty(struct exact *e, uint64_t key);
 
+/* ---- shapes ---- */
+
+/* How a line is divided. The longer the prefix, the more slots. */
+struct exact_shape {
+    unsigned known; /* bits of the prefix, at least */
+    unsigned slots;
+    unsigned field_bits;
+};
+
+static const struct exact_shape exact_shapes[] = {
+    {13, 12, 10}, {9, 11, 14}, {4, 10, 19}, {0, 9, 24}};
+
+/* The shape of a line in a group with this many bits of prefix. */
+UNSEEN_INLINE const struct exact_shape *exact_shape_of(unsigned known)
+{
+    const struct exact_shape *shape = exact_shapes;
+    while (known < shape->known) {
+        shape++;
+    }
+    return shape;
+}
+
 /* ---- keys ---- */
 
 /* A key as the stash has it: two keys are equal if the filter cannot tell them apart. */

@@ -20,17 +20,9 @@ enum {
 
 void unseen__exact_group_shape(struct exact_group *group)
 {
-    static const struct {
-        unsigned known;
-        unsigned slots;
-        unsigned field_bits;
-    } shapes[] = {{13, 12, 10}, {9, 11, 14}, {4, 10, 19}, {0, 9, 24}};
-    unsigned i = 0;
-    while (group->known < shapes[i].known) {
-        i++;
-    }
-    group->slots = shapes[i].slots;
-    group->field_bits = shapes[i].field_bits;
+    const struct exact_shape *shape = exact_shape_of(group->known);
+    group->slots = shape->slots;
+    group->field_bits = shape->field_bits;
     group->top_mask =
         group->known < EXACT_TOP_BITS ? ((uint32_t)1 << (EXACT_TOP_BITS - group->known)) - 1 : 0;
     group->nlines = group->npages * EXACT_PAGE_LINES;
