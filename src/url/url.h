@@ -53,17 +53,16 @@ enum unseen__url_rule {
     UNSEEN__RULE_ONLY_PARAMS = 1u << 26  /* by the names in only_params */
 };
 
-/* Not rules of their own: newer versions of profiles have them. Names go through the second version
- * of domain to ASCII (host.h); the scheme scrapy is as in w3lib 2.5. */
-#define UNSEEN__RULE_IDNA_2   (UINT32_C(1) << 31)
-#define UNSEEN__RULE_SCRAPY_2 (UINT32_C(1) << 30)
+/* Not rules of their own: newer versions of profiles have them. */
+#define UNSEEN__RULE_IDNA_2   (UINT32_C(1) << 31) /* names by the second domain-to-ASCII (host.h) */
+#define UNSEEN__RULE_SCRAPY_2 (UINT32_C(1) << 30) /* as w3lib 2.5 */
 
 /* The rules that the parser and the fast path follow. rules.c applies the others to the URL that
  * the parser has made. */
 #define UNSEEN__RULES_OF_PARSER                                                                    \
     ((uint32_t)(UNSEEN__RULE_KEEP_FRAGMENT | UNSEEN__RULE_KEEP_HASHBANG |                          \
                 UNSEEN__RULE_KEEP_ROUTES | UNSEEN__RULE_DEFAULT_SCHEME |                           \
-                UNSEEN__RULE_DEFAULT_SCHEME_2 | UNSEEN__RULE_IDNA_2))
+                UNSEEN__RULE_DEFAULT_SCHEME_2 | UNSEEN__RULE_IDNA_2 | UNSEEN__RULE_SCRAPY_2))
 #define UNSEEN__RULES_BEYOND (~UNSEEN__RULES_OF_PARSER)
 
 /* Answers for in[0..len) only if the slow path certainly gives the same form and bytes. Returns
