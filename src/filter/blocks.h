@@ -25,6 +25,12 @@ struct blocks_kernel {
                        uint8_t *verdicts);
 };
 
+/* Which keys of a batch are added. */
+enum blocks_which {
+    ADD_ALL,
+    ADD_ABSENT /* a key that is there is left as it is, and not counted once more */
+};
+
 struct blocks_kind {
     const struct unseen__filter_ops *ops;
     unsigned cells;     /* of a line */

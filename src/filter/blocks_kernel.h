@@ -55,10 +55,9 @@ UNSEEN_INLINE KERNEL_TARGET struct KERNEL(probe)
     return probe;
 }
 
-/* absent_only: a key that is there is left as it is, and not counted once more. */
-UNSEEN_INLINE KERNEL_TARGET void KERNEL(add)(struct blocks *b, bool two_lines, bool absent_only,
-                                             const struct unseen_key *keys, size_t n,
-                                             uint8_t *verdicts)
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(add)(struct blocks *b, bool two_lines,
+                                             enum blocks_which which, const struct unseen_key *keys,
+                                             size_t n, uint8_t *verdicts)
 {
     struct KERNEL(ring) ring;
     struct KERNEL(batch) batch;
@@ -68,7 +67,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(add)(struct blocks *b, bool two_lines, b
     for (size_t i = 0; i < n; i++) {
         const struct KERNEL(probe) probe = KERNEL(next)(b, two_lines, keys, n, i, &ring);
         const bool is_new =
-            !(absent_only && KERNEL(has_key)(&batch, two_lines, probe.block, probe.lo)) &&
+            !(which == ADD_ABSENT && KERNEL(has_key)(&batch, two_lines, probe.block, probe.lo)) &&
             KERNEL(add_key)(&batch, two_lines, probe.block, probe.lo);
         verdicts[i] = is_new ? UNSEEN_NEW : UNSEEN_SEEN;
         nnew += is_new;
@@ -95,13 +94,13 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(contains)(const struct blocks *b, bool t
 static KERNEL_TARGET void KERNEL(add_one)(struct blocks *b, const struct unseen_key *keys, size_t n,
                                           uint8_t *verdicts)
 {
-    KERNEL(add)(b, false, false, keys, n, verdicts);
+    KERNEL(add)(b, false, ADD_ALL, keys, n, verdicts);
 }
 
 static KERNEL_TARGET void KERNEL(add_two)(struct blocks *b, const struct unseen_key *keys, size_t n,
                                           uint8_t *verdicts)
 {
-    KERNEL(add)(b, true, false, keys, n, verdicts);
+    KERNEL(add)(b, true, ADD_ALL, keys, n, verdicts);
 }
 
 static KERNEL_TARGET void KERNEL(contains_one)(const struct blocks *b,

@@ -85,13 +85,13 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(remove)(struct blocks *c, bool two_lines
 static KERNEL_TARGET void KERNEL(add_absent_one)(struct blocks *c, const struct unseen_key *keys,
                                                  size_t n, uint8_t *verdicts)
 {
-    KERNEL(add)(c, false, true, keys, n, verdicts);
+    KERNEL(add)(c, false, ADD_ABSENT, keys, n, verdicts);
 }
 
 static KERNEL_TARGET void KERNEL(add_absent_two)(struct blocks *c, const struct unseen_key *keys,
                                                  size_t n, uint8_t *verdicts)
 {
-    KERNEL(add)(c, true, true, keys, n, verdicts);
+    KERNEL(add)(c, true, ADD_ABSENT, keys, n, verdicts);
 }
 
 static KERNEL_TARGET void KERNEL(remove_one)(struct blocks *c, const struct unseen_key *keys,

@@ -112,7 +112,7 @@ AVX512 UNSEEN_INLINE unsigned differ(const __m512i x[KEYS], uint64_t fingerprint
     const __m512i expected = _mm512_srlv_epi64(_mm512_set1_epi64((long long)fingerprints),
                                                _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
     uint64_t mask = _mm512_test_epi8_mask(_mm512_xor_si512(y, expected), _mm512_set1_epi8(1));
-    mask = n < KEYS ? mask & ((UINT64_C(1) << 8 * n) - 1) : mask;
+    mask = n < COLUMNS ? mask & ((UINT64_C(1) << 8 * n) - 1) : mask;
     mask |= mask >> 32;
     mask |= mask >> 16;
     mask |= mask >> 8;

@@ -154,7 +154,8 @@ ASK_TARGET UNSEEN_INLINE uint8_t compare_single_rest(const struct unseen__list_v
 }
 
 /* Compares the rest for the likely keys from *compared on that are long enough behind key i: some
- * at a time, or singly if there are fewer and their slots are about to be taken. */
+ * at a time, or singly if there are fewer and their slots are about to be taken. The next step
+ * takes the slots of keys up to i - REST_LATEST - 1, of which none waits any more. */
 ASK_TARGET UNSEEN_INLINE void compare_rests(const struct unseen__list_view *view,
                                             const struct batch *b, size_t i, size_t *compared,
                                             uint8_t *answers)
@@ -199,8 +200,8 @@ ASK_TARGET UNSEEN_INLINE void ask_batch(const struct unseen__list_view *view, un
 }
 
 /* n is a multiple of KEYS. */
-ASK_TARGET static void ask_whole(const struct unseen__list_view *view, unsigned layer,
-                                 const uint64_t *keys, size_t n, uint8_t *answers)
+ASK_TARGET static void ask_multiple(const struct unseen__list_view *view, unsigned layer,
+                                    const uint64_t *keys, size_t n, uint8_t *answers)
 {
     if (view->geometry.group0 == COLUMNS) {
         ask_batch(view, layer, true, keys, n, answers);
@@ -214,13 +215,13 @@ void ASK_NAME(const struct unseen__list_view *view, unsigned layer, const uint64
 {
     uint64_t tail[KEYS] = {0};
     uint8_t tail_answers[KEYS];
-    const size_t nwhole = n / KEYS * KEYS;
-    if (nwhole > 0) {
-        ask_whole(view, layer, keys, nwhole, answers);
+    const size_t nmultiple = n / KEYS * KEYS;
+    if (nmultiple > 0) {
+        ask_multiple(view, layer, keys, nmultiple, answers);
     }
-    if (nwhole < n) {
-        memcpy(tail, keys + nwhole, (n - nwhole) * sizeof(*tail));
-        ask_whole(view, layer, tail, KEYS, tail_answers);
-        memcpy(answers + nwhole, tail_answers, n - nwhole);
+    if (nmultiple < n) {
+        memcpy(tail, keys + nmultiple, (n - nmultiple) * sizeof(*tail));
+        ask_multiple(view, layer, tail, KEYS, tail_answers);
+        memcpy(answers + nmultiple, tail_answers, n - nmultiple);
     }
 }
