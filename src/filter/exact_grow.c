@@ -122,10 +122,11 @@ UNSEEN_INLINE uint32_t leaving_shape(const uint8_t *line, uint64_t leaving, unsi
 
 UNSEEN_INLINE uint32_t leaving_slots(const uint8_t *line, uint64_t leaving, unsigned slots)
 {
-    return slots == 12   ? leaving_shape(line, leaving, 12, 10)
-           : slots == 11 ? leaving_shape(line, leaving, 11, 14)
-           : slots == 10 ? leaving_shape(line, leaving, 10, 19)
-                         : leaving_shape(line, leaving, 9, 24);
+    const struct exact_shape *s = exact_shapes;
+    return slots == s[0].slots   ? leaving_shape(line, leaving, s[0].slots, s[0].field_bits)
+           : slots == s[1].slots ? leaving_shape(line, leaving, s[1].slots, s[1].field_bits)
+           : slots == s[2].slots ? leaving_shape(line, leaving, s[2].slots, s[2].field_bits)
+                                 : leaving_shape(line, leaving, s[3].slots, s[3].field_bits);
 }
 
 /* Copies the tags that leave their home pages to the new pages of `wider`, and notes their slots.
