@@ -38,7 +38,7 @@ static void take_step(void *context, const struct unseen_url_step *step)
 
 static void place_texts(struct explanation *e)
 {
-    const char *at = e->text.data;
+    const char *at = e->text.data ? e->text.data : ""; /* NULL if all texts are empty */
     for (size_t i = 0; i < e->nsteps; i++) {
         e->steps[i].before.data = at;
         e->steps[i].after.data = at + e->steps[i].before.len;

@@ -18,7 +18,8 @@ static inline void json_write_text(struct output *out, const char *text)
     json_write_string(out, (struct unseen_bytes){text, strlen(text)});
 }
 
-/* Writes a text as a JSON string, or null if the data of the text is NULL. */
+/* Writes a text as a JSON string, or null if the data of the text is NULL. NULL means that there is
+ * no text. An empty text has data, too, and is written as "". */
 static inline void json_write_string_or_null(struct output *out, struct unseen_bytes bytes)
 {
     if (bytes.data) {

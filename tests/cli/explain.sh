@@ -67,6 +67,11 @@ expect 0 'mailto:a
 ' ''
 run explain --json foo
 expect 0 '{"profile":"crawl/2","urls":[{"input":"foo","status":"failed","canonical":null,"steps":[{"rule":"no-scheme","sentence":"it has no scheme, such as http:","before":"foo","after":""}]}]}\n' ''
+# An empty text is its own canonical form, which is empty, too, and not missing.
+run explain -p none --json ''
+expect 0 '{"profile":"none/1","urls":[{"input":"","status":"unchanged","canonical":"","steps":[]}]}\n' ''
+run explain -p none ''
+expect 0 '\n  = \n' ''
 
 # References.
 run explain --base http://e.com/a/b ../c#x http://e.com/c
