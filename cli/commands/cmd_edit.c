@@ -12,6 +12,7 @@
 #include "lines/entry_lines.h"
 #include "lines/feed.h"
 #include "lines/files.h"
+#include "lines/reader.h"
 #include "print/message.h"
 #include "seen/lists.h"
 #include "seen/stores.h"
@@ -94,10 +95,15 @@ static bool edit_start(struct edit *e, const struct options *o, enum unseen_cpu 
 /* A line that is being changed into an entry. */
 struct edit_line {
     struct edit *e;
-    const char *name; /* of the file that the line is in */
-    uint64_t number;
+    const struct batch *batch; /* holds the line */
     struct unseen_bytes bytes;
 };
+
+/* Counts the lines in front of the line, so call it for messages only. */
+static uint64_t edit_line_number(const struct edit_line *l)
+{
+    return reader_line_number(l->batch, l->bytes.data, l->e->o->input.delimiter);
+}
 
 static void edit_complain(const struct edit_line *l, enum fault fault)
 {
@@ -107,14 +113,14 @@ static void edit_complain(const struct edit_line *l, enum fault fault)
     e->ndangerous += taken;
     e->nskipped += !taken;
     if (complaints_count(&e->complaints, fault)) {
-        complaints_show(&e->complaints, l->name, l->number, l->bytes, fault);
+        complaints_show(&e->complaints, l->batch->name, edit_line_number(l), l->bytes, fault);
     }
 }
 
 static void edit_fail(struct edit *e, const struct edit_line *l, const struct unseen_error *error)
 {
     e->failed = true;
-    message_error("%s:%" PRIu64 ": %s", l->name, l->number, message_of(error));
+    message_error("%s:%" PRIu64 ": %s", l->batch->name, edit_line_number(l), message_of(error));
 }
 
 /* True if an entry to be undone or removed is not in the list. That may be a typing error, so it is
@@ -199,7 +205,7 @@ static bool edit_take_batch(void *context, const struct batch *b)
 {
     struct edit *e = context;
     for (size_t i = 0; i < b->n; i++) {
-        struct edit_line l = {e, b->name, b->line + i + 1, b->texts[i]};
+        struct edit_line l = {e, b, b->texts[i]};
         edit_take_line(&l);
     }
     return !e->failed || e->complaints.nrefused > 0;

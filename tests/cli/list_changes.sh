@@ -172,6 +172,17 @@ run allow nets.list many.txt
 expect 2 '' '*'
 holds [ "$(grep -c 'many.txt:' err)" = 10 ]
 holds grep -q '^unseen: error: 5 more such lines$' err
+# A line that --max-line leaves out counts, whether it is short or of many blocks.
+for size in 300 500000; do
+    { head -c $size /dev/zero | tr '\0' 9; printf '\n192.0.2.1\r\nno address\r\n'; } > long.txt
+    for how in 'allow nets.list' 'update nets.list --add'; do
+        run $how long.txt --max-line 100
+        expect 2 '' '*'
+        holds grep -q "^unseen: error: long.txt:1: line of $size bytes left out: " err
+        holds grep -q '^unseen: error: long.txt:3: ' err
+        lacks 'long.txt:2: ' err
+    done
+done
 
 wrong() { # WANT_ERROR WANT_HINT ARG...
     want_error=$1
