@@ -13,13 +13,13 @@
 
 /* The first row that fits counts. */
 static const struct magic magics[] = {
-    {BEGINS("\x1f\x8b\x08"), CODED(decode_gzip)},
-    {BEGINS("\x28\xb5\x2f\xfd"), CODED(decode_zstd)},
+    {BEGINS("\x1f\x8b\x08"), .cut_len = 2, CODED(decode_gzip)},
+    {BEGINS("\x28\xb5\x2f\xfd"), .cut_len = 2, CODED(decode_zstd)},
     /* a skippable frame, which parallel compressors write */
     {BEGINS("\x50\x2a\x4d\x18"), .mask = "\xf0\xff\xff\xff", CODED(decode_zstd)},
     {BEGINS("\xfd"
             "7zXZ\0"),
-     CODED(decode_xz)},
+     .cut_len = 2, CODED(decode_xz)},
     /* a block, or the end of a file without blocks; the fourth byte is the size of the blocks */
     {BEGINS("BZh\0\x31\x41\x59\x26\x53\x59"), .mask = "\xff\xff\xff\0\xff\xff\xff\xff\xff\xff",
      CODED(decode_bzip2)},
@@ -105,8 +105,9 @@ const struct magic *magic_find(const void *p, size_t len, bool more)
 {
     for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
         const struct magic *m = &magics[i];
-        if (fits(m, p, len < m->len ? len : m->len) && (more || len >= m->len)) {
-            return len >= m->len ? m : &open_yet;
+        const size_t least = !more && m->cut_len > 0 ? m->cut_len : m->len;
+        if (fits(m, p, len < m->len ? len : m->len) && (more || len >= least)) {
+            return len >= least ? m : &open_yet;
         }
     }
     if (len < MAGIC_BYTES) {

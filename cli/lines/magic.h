@@ -22,7 +22,10 @@ struct magic {
     enum content content;
     const char *bytes; /* that the content begins with, */
     size_t len;
-    const char *mask;                   /* where its bits are set; NULL: everywhere */
+    const char *mask; /* where its bits are set; NULL: everywhere */
+    /* A file that ends within these bytes, behind cut_len of them or more, is CODED data that was
+     * cut. 0: the file may be text. */
+    size_t cut_len;
     size_t mark;                        /* leading bytes that are a byte order mark, not content */
     const struct decoder_kind *decoder; /* CODED */
     /* FOREIGN: what the content is called, and the command that prints it: BEFORE, the name of the

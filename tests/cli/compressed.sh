@@ -88,6 +88,26 @@ printf '\037\213\010' > in
 run
 expect 2 '' 'unseen: error: standard input: the compressed data ends too early\n'
 
+# Cut within the bytes by which it is known. What could be text is text: one byte, the beginnings of bzip2
+# data and of a skippable frame, and whatever a newline ends.
+for cut in '\037\213' '(\265' '(\265/' '\3757' '\3757z' '\3757zX' '\3757zXZ'; do
+    printf "$cut" > part.c
+    for j in 1 2; do
+        run -j "$j" part.c one
+        expect 2 'a\nb\n' 'unseen: error: part.c: the compressed data ends too early\n'
+    done
+    "$UNSEEN" < <(cat part.c) > out 2> err
+    status=$?
+    last="unseen, with '$cut' in a pipe"
+    expect 2 '' 'unseen: error: standard input: the compressed data ends too early\n'
+done
+for text in '\037' '(' '\375' 'P*M' 'BZh91AY&S' '\037\213\n' '(\265/\n' '\3757zXZ\n'; do
+    printf "$text" > in
+    run
+    expect 0 "${text%'\n'}\n" ''
+done
+rm in
+
 # xz and bzip2: streams in a row, padding, garbage, cuts, damage, as for gzip.
 for tool in xz bzip2; do
     if ! command -v $tool > /dev/null; then
