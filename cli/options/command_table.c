@@ -158,7 +158,7 @@ static const struct command commands[] = {
     {
         NAMED("info"),
         .bit = COMMAND_INFO,
-        .summary = "print the size, rate and settings of a store or a list",
+        .summary = "print size, rate, settings of a store, list, layer, bitmap or server",
         .brief = "json",
         .use = {.takes_list = true},
         .usage = "unseen info [OPTION]... STORE",

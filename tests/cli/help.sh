@@ -53,6 +53,10 @@ expect 0 '*' ''
 cp out short
 holds grep -q '^Usage: unseen ' short
 same <(sed -n '/^Commands$/,/^$/p' short) command_lines
+# info names all that it takes.
+for kind in store list layer bitmap server; do
+    holds grep -qw "^  info .* $kind" command_lines
+done
 page=$TESTS/../docs/man/unseen.1
 while IFS= read -r command; do
     [ "$command" = help ] || run "$command" -h
