@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * `unseen allow` and `unseen update`: lines become entries of a list, and all of them are one
- * commit of changes. If one line is refused, nothing is changed. */
+ * commit of changes. If one line is refused or one file cannot be read, nothing is changed. */
 #include <inttypes.h>
 
 #include <unseen_list.h>
@@ -239,8 +239,10 @@ static bool edit_files(struct edit *e, const char *file, enum unseen_list_change
 static void warn(const struct edit *e)
 {
     complaints_summary(&e->complaints);
-    if (e->complaints.nrefused > 0) {
+    if (e->failed && e->list.list) { /* a list that cannot be opened has its own message */
         message_error("nothing was changed");
+    }
+    if (e->complaints.nrefused > 0) {
         complaints_hint(&e->complaints, e->o->command->called, e->path, "...");
     }
     if (e->nmissing > 0 && !e->failed) {

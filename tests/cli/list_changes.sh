@@ -199,20 +199,36 @@ wrong 'hits.txt is not a list' 'unseen build NEW.list hits.txt makes a list of i
 wrong 'nothing to add or to remove' 'unseen update bad.list --add FILE, or: --remove FILE' update bad.list
 wrong 'hits.txt: is it to be added or removed?' 'unseen update bad.list --add hits.txt' update bad.list hits.txt
 wrong '--list changes nothing, so it takes no lines' 'unseen allow --list bad.list' allow --list bad.list hits.txt
-wrong 'bad.list is a list, not a file of lines' 'unseen allow --help' allow bad.list bad.list
-wrong 'some.unseen is a store, not a file of lines' 'unseen update --help' update bad.list --add some.unseen
+run allow bad.list bad.list
+expect 2 '' 'unseen: error: bad.list is a list, not a file of lines\nunseen: hint: unseen allow --help\nunseen: error: nothing was changed\n'
+run update bad.list --add some.unseen
+expect 2 '' 'unseen: error: some.unseen is a store, not a file of lines\nunseen: hint: unseen update --help\nunseen: error: nothing was changed\n'
 run allow missing.list hits.txt
 expect 2 '' '*'
 holds [ ! -e missing.list ]
 # Without the list no other file is looked at.
 wrong 'cannot open missing.list: No such file or directory' 'unseen build missing.list FILE makes it' \
     allow missing.list some.unseen
-run update bad.list --add missing.txt
-expect 2 '' '*'
+# A file that cannot be read, or not to its end: the lines of the others are not taken either.
+gzip -nc others.txt | head -c 20 > cut.gz
+unread() { # WANT_ERROR FILE
+    for how in 'allow bad.list' 'allow --remove bad.list' 'update bad.list --add' \
+        'update bad.list --add one.txt --remove'; do
+        run $how "$2"
+        expect 2 '' "unseen: error: $1\nunseen: error: nothing was changed\n"
+        same bad.list built.list
+    done
+}
+unread 'cannot open missing.txt: No such file or directory' missing.txt
+unread 'cannot read .: Is a directory' .
+unread 'cut.gz: the compressed data ends too early' cut.gz
+run allow bad.list hits.txt missing.txt one.txt
+expect 2 '' 'unseen: error: cannot open missing.txt: No such file or directory\nunseen: error: nothing was changed\n'
 same bad.list built.list
-run allow bad.list .
+# It is said once, also if a line is refused, too.
+run allow nets.list missing.txt wrong.txt
 expect 2 '' '*'
-same bad.list built.list
+holds [ "$(grep -c 'nothing was changed' err)" = 1 ]
 
 # ---- one writer ----------------------------------------------------------------------------------
 mkfifo lines
