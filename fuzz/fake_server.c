@@ -750,7 +750,10 @@ static void emit_aof(struct server_io *io, const char *name, const char *format,
 static void save_string(struct server_io *io, const char *data, size_t len)
 {
     struct fake_stream *s = io->stream;
-    require(s->n < FAKE_NSTRINGS);
+    if (s->n == FAKE_NSTRINGS) {
+        io->failed = true;
+        return;
+    }
     s->data[s->n] = string_of(data, len).bytes;
     s->len[s->n++] = len;
 }
@@ -767,6 +770,25 @@ static char *load_string(struct server_io *io, size_t *len_out)
     memcpy(copied, io->stream->data[io->next++], len);
     *len_out = len;
     return copied;
+}
+
+/* A number is a string of 8 bytes. */
+static void save_number(struct server_io *io, uint64_t number)
+{
+    save_string(io, (const char *)&number, sizeof(number));
+}
+
+static uint64_t load_number(struct server_io *io)
+{
+    uint64_t number = 0;
+    size_t len = 0;
+    char *bytes = load_string(io, &len);
+    io->failed = io->failed || len != sizeof(number);
+    if (!io->failed) {
+        memcpy(&number, bytes, sizeof(number));
+    }
+    give_back(bytes);
+    return number;
 }
 
 static int is_io_error(struct server_io *io)
@@ -871,6 +893,8 @@ static int get_api(const char *name, void *function_out)
         FAKE("SignalModifiedKey", signal_modified),
         FAKE("NotifyKeyspaceEvent", notify),
         FAKE("Replicate", replicate),
+        FAKE("SaveUnsigned", save_number),
+        FAKE("LoadUnsigned", load_number),
         FAKE("SaveStringBuffer", save_string),
         FAKE("LoadStringBuffer", load_string),
         FAKE("IsIOError", is_io_error),
@@ -1131,7 +1155,25 @@ bool fake_save(int db, struct fake_text key, struct fake_stream *stream_out)
         return false;
     }
     methods.rdb_save(&io, e->value);
+    require(!io.failed);
     return true;
+}
+
+bool fake_save_beside(struct fake_stream *stream_out)
+{
+    struct server_io io = {.stream = stream_out};
+    stream_out->n = 0;
+    methods.aux_save(&io, SERVER_AUX_BEFORE);
+    return !io.failed;
+}
+
+bool fake_load_beside(const struct fake_stream *stream)
+{
+    struct fake_stream s = *stream;
+    struct server_io io = {.stream = &s};
+    const bool is_good = methods.aux_load(&io, type_encoding, SERVER_AUX_BEFORE) == SERVER_OK;
+    require(!is_good || !io.failed);
+    return is_good && io.next == s.n;
 }
 
 void fake_stream_release(struct fake_stream *stream)

@@ -71,6 +71,11 @@ uint64_t fake_digest(int db, struct fake_text key);
 bool fake_save(int db, struct fake_text key, struct fake_stream *stream_out);
 void fake_stream_release(struct fake_stream *stream);
 
+/* What a file has beside the keys, of both databases. Saving returns false if it is more than a
+ * stream takes, loading if the module refuses it. */
+bool fake_save_beside(struct fake_stream *stream_out);
+bool fake_load_beside(const struct fake_stream *stream);
+
 /* RESTORE into a key without a value, in both databases. Returns false if the module refuses. */
 bool fake_restore(struct fake_text key, const struct fake_stream *stream);
 

@@ -8,7 +8,8 @@
  * Every command answers once. Its effects make the replica equal to the primary, also where an
  * allocation failed. What was added and not removed is there. Payloads come through RESTORE,
  * LOADCHUNK, LOAD and AOF as they were saved, then the copy is equal; or changed, with the module's
- * checksums made right again, then there is a whole value or none. */
+ * checksums made right again, then there is a whole value or none. So does what a file has beside
+ * the keys: unfinished loads go on. */
 #include "target.h"
 
 #include <stdio.h>
@@ -133,7 +134,9 @@ enum action {
     ACTION_REWRITE,
     ACTION_DEFRAG,
     ACTION_WAIT,
-    ACTION_FAIL
+    ACTION_FAIL,
+    ACTION_FILE,
+    ACTION_FORGED_FILE
 };
 
 static const char *all_names[NNAMES];
@@ -539,6 +542,30 @@ static void transfer(enum action action, unsigned from, unsigned to, struct inpu
     }
 }
 
+/* What a file has beside the keys, as it is read when a server starts again: unfinished loads go
+ * on. */
+static void reload(bool is_forged, struct input *in)
+{
+    struct fake_stream stream;
+    struct fake_stream again;
+    if (fake_save_beside(&stream)) {
+        if (is_forged && fake_save_beside(&again)) {
+            forge(&again, in);
+            (void)fake_load_beside(&again);
+        }
+        if (is_forged) {
+            fake_stream_release(&again);
+        }
+        require(fake_load_beside(&stream) && fake_save_beside(&again) && again.n == stream.n);
+        for (size_t i = 0; i < stream.n; i++) {
+            require(again.len[i] == stream.len[i] &&
+                    memcmp(again.data[i], stream.data[i], again.len[i]) == 0);
+        }
+        fake_stream_release(&again);
+    }
+    fake_stream_release(&stream);
+}
+
 static void act(enum action action, unsigned key, struct input *in, bool *may_fail)
 {
     const struct fake_text name = text_of(keys[key]);
@@ -580,6 +607,10 @@ static void act(enum action action, unsigned key, struct input *in, bool *may_fa
         break;
     case ACTION_FAIL:
         fake_fail_allocation(1 + next(in) % 40);
+        break;
+    case ACTION_FILE:
+    case ACTION_FORGED_FILE:
+        reload(action == ACTION_FORGED_FILE, in);
         break;
     default:
         break;
@@ -659,7 +690,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (unsigned i = 0; i < STEPS_MAX && in.at < in.end; i++) {
         const unsigned what = next(&in);
         const unsigned key = next(&in) % NKEYS;
-        if (what >= ACTION_FILL && what <= ACTION_FAIL) {
+        if (what >= ACTION_FILL && what <= ACTION_FORGED_FILE) {
             act((enum action)what, key, &in, &may_fail);
         } else {
             run_command(all_names[what % nnames], &in, key, may_fail);

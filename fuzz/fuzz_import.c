@@ -274,9 +274,9 @@ static bool has_stash(const struct unseen_set *set)
     return has;
 }
 
-/* A copy of a set has as many keys, and exports as many bytes; the same bytes if the caller says so,
- * otherwise perhaps in another order. A copy in more shards has more pieces of stash keys: a lie may
- * say that the groups are few. */
+/* A copy of a set has as many keys, and exports as many bytes; the same bytes if the caller says
+ * so, otherwise perhaps in another order. A copy in more shards has more pieces of stash keys: a
+ * lie may say that the groups are few. */
 static void check_copy(const struct unseen_set *set, const struct unseen_set_options *options,
                        bool same_bytes)
 {

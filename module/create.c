@@ -68,8 +68,8 @@ static void *make(void *data)
     return NULL;
 }
 
-/* In the thread of the server. The key gets its value when a server whose writes are paused, as in a
- * failover or a shutdown, lets keys be changed again. */
+/* In the thread of the server. The key gets its value when a server whose writes are paused, as in
+ * a failover or a shutdown, lets keys be changed again. */
 static void tick(struct server_ctx *ctx, void *data)
 {
     struct creating *creating = data;

@@ -36,6 +36,13 @@ enum {
     WAITING_BYTES_MAX = 128 << 20 /* for all loads in steps together; a single one may be larger */
 };
 
+/* A frame that a file will need. */
+struct kept {
+    struct kept *next;
+    size_t len;
+    uint8_t bytes[];
+};
+
 struct load {
     struct steps steps; /* of the client that waits for the end */
     struct load *next;
@@ -49,9 +56,8 @@ struct load {
     bool sends_whole; /* at the end, not each frame */
 
     /* Of a load that a primary sends: the frames so far. */
-    struct server_string **frames;
-    size_t nkept;
-    size_t frames_cap;
+    struct kept *kept;
+    struct kept *last_kept;
 
     /* Of a load that goes in steps. */
     bool is_in_steps;
@@ -82,8 +88,11 @@ static void forget(struct load *load)
     if (load->data) {
         server.FreeString(NULL, load->data);
     }
-    load_free_frames(load->frames, load->nkept);
-    server.Free(load->frames);
+    while (load->kept) {
+        struct kept *kept = load->kept;
+        load->kept = kept->next;
+        server.Free(kept);
+    }
     server.Free(load->name);
     server.Free(load);
 }
@@ -296,55 +305,67 @@ static enum error take(struct load *load, const void *frame, size_t len)
 
 /* ---- files ---- */
 
-/* Keeps a frame for files. */
-static bool keep(struct load *load, struct server_string *frame)
+static bool keep(struct load *load, const void *frame, size_t len)
 {
-    if (load->nkept == load->frames_cap) {
-        const size_t cap = load->frames_cap ? 2 * load->frames_cap : LOAD_FRAMES;
-        struct server_string **frames = server.TryAlloc(cap * sizeof(struct server_string *));
-        if (!frames) {
-            return false;
-        }
-        if (load->nkept > 0) {
-            memcpy(frames, load->frames, load->nkept * sizeof(struct server_string *));
-        }
-        server.Free(load->frames);
-        load->frames = frames;
-        load->frames_cap = cap;
+    struct kept *kept = server.TryAlloc(sizeof(*kept) + len);
+    if (!kept) {
+        return false;
     }
-    server.RetainString(NULL, frame);
-    load->frames[load->nkept++] = frame;
+    *kept = (struct kept){.len = len};
+    memcpy(kept->bytes, frame, len);
+    if (load->kept) {
+        load->last_kept->next = kept;
+    } else {
+        load->kept = kept;
+    }
+    load->last_kept = kept;
     return true;
 }
 
 void load_save_unfinished(struct server_io *io)
 {
     for (const struct load *load = loads; load; load = load->next) {
-        if (load->nkept > 0) {
+        if (load->kept) {
             server.SaveUnsigned(io, 1 + (uint64_t)load->db);
             server.SaveStringBuffer(io, load->name, load->name_len);
-            server.SaveUnsigned(io, load->nkept);
-            for (size_t i = 0; i < load->nkept; i++) {
-                size_t len;
-                const char *frame = server.StringPtrLen(load->frames[i], &len);
-                server.SaveStringBuffer(io, frame, len);
+            for (const struct kept *kept = load->kept; kept; kept = kept->next) {
+                server.SaveStringBuffer(io, (const char *)kept->bytes, kept->len);
             }
+            server.SaveStringBuffer(io, "", 0);
         }
     }
     server.SaveUnsigned(io, 0);
 }
 
-static bool load_kept_frame(struct server_io *io, struct load *load)
+/* Takes one frame of a load. *is_end_out: the empty string behind the last one. */
+static bool load_kept(struct server_io *io, struct load *load, bool *is_end_out)
 {
     size_t len;
-    char *bytes = server.LoadStringBuffer(io, &len);
-    bool is_good = !server.IsIOError(io) && bytes;
-    if (is_good) {
-        struct server_string *frame = server.CreateString(NULL, bytes, len);
-        is_good = take(load, bytes, len) == ERROR_NONE && !load->value && keep(load, frame);
-        server.FreeString(NULL, frame);
+    char *frame = server.LoadStringBuffer(io, &len);
+    bool is_good = !server.IsIOError(io) && frame;
+    *is_end_out = is_good && len == 0;
+    if (is_good && len > 0) {
+        is_good = take(load, frame, len) == ERROR_NONE && !load->value && keep(load, frame, len);
     }
-    server.Free(bytes);
+    server.Free(frame);
+    return is_good;
+}
+
+static bool load_one_unfinished(struct server_io *io, uint64_t db)
+{
+    size_t len;
+    bool is_end = false;
+    char *name = server.LoadStringBuffer(io, &len);
+    bool is_good = !server.IsIOError(io) && name && db <= INT_MAX;
+    struct load *load = is_good ? append((int)db, name, len, 0) : NULL;
+    is_good = load != NULL;
+    while (is_good && !is_end) {
+        is_good = load_kept(io, load, &is_end);
+    }
+    server.Free(name);
+    if (load && !is_good) {
+        forget(load);
+    }
     return is_good;
 }
 
@@ -353,23 +374,12 @@ bool load_load_unfinished(struct server_io *io)
     bool is_good = true;
     for (struct load *next, *load = loads; load; load = next) {
         next = load->next;
-        if (load->nkept > 0) {
+        if (load->kept) {
             forget(load); /* of the data set that the file replaces */
         }
     }
-    for (uint64_t db; is_good && (db = server.LoadUnsigned(io)) != 0 && !server.IsIOError(io);) {
-        size_t len;
-        char *name = server.LoadStringBuffer(io, &len);
-        const uint64_t nframes = server.IsIOError(io) ? 0 : server.LoadUnsigned(io);
-        struct load *load = name && db <= INT_MAX ? append((int)(db - 1), name, len, 0) : NULL;
-        is_good = load && nframes > 0;
-        for (uint64_t i = 0; is_good && i < nframes; i++) {
-            is_good = load_kept_frame(io, load);
-        }
-        server.Free(name);
-        if (load && !is_good) {
-            forget(load);
-        }
+    for (uint64_t n; is_good && (n = server.LoadUnsigned(io)) != 0 && !server.IsIOError(io);) {
+        is_good = load_one_unfinished(io, n - 1);
     }
     return is_good && !server.IsIOError(io);
 }
@@ -516,7 +526,7 @@ static int load_command(struct server_ctx *ctx, struct server_string *key, unsig
         if (load->value && i == n - 1) {
             return finish(ctx, key, load, frame, len);
         }
-        if (kind == 0 && !keep(load, data[i])) {
+        if (kind == 0 && !keep(load, frame, len)) {
             drop(ctx, load);
             return reply_error(ctx, ERROR_NO_MEMORY_CREATE);
         }
