@@ -346,6 +346,7 @@ static bool load_kept(struct server_io *io, struct load *load, bool *is_end_out)
     *is_end_out = is_good && len == 0;
     if (is_good && len > 0) {
         is_good = take(load, frame, len) == ERROR_NONE && !load->value && keep(load, frame, len);
+        load->nframes++; /* replicas of this server have it */
     }
     server.Free(frame);
     return is_good;
