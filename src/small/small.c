@@ -281,7 +281,7 @@ static size_t halve_runs(const struct parts *from, uint8_t *to)
     return at;
 }
 
-/* Doubles the number of runs of a value with prefixes. */
+/* Doubles the number of runs of a value with prefixes. The old value stays, beside the new one. */
 static enum unseen_status double_runs(void **value, const struct small *small,
                                       const struct unseen_allocator *allocator)
 {
@@ -303,39 +303,63 @@ static enum unseen_status double_runs(void **value, const struct small *small,
     memcpy(to, before, head);
     to[1]++;
     (void)halve_runs(parts, to + head);
-    unseen__free(allocator, *value, small_memory(small->len));
     *value = to;
     return UNSEEN_OK;
+}
+
+/* Adds a key to a value with prefixes, with more runs until it fits. If there is no room for the
+ * key, the value stays as it was: a copy of it must have the same bytes. */
+static enum unseen_status add_prefix(void **value, struct small *small, struct unseen_key key,
+                                     const struct unseen_allocator *allocator)
+{
+    void *const before = *value;
+    const size_t before_memory = small_memory(small->len);
+    enum unseen_status status = UNSEEN_OK;
+    bool is_doubled = false;
+    bool fits = false;
+    if (parts_count(&small->layers[0]) >= SMALL_PREFIXES_MAX) {
+        return UNSEEN_ERR_SPACE;
+    }
+    while (status == UNSEEN_OK && !fits) {
+        const struct parts *parts = &small->layers[0];
+        fits = parts_count(parts) < parts_runs(parts) * PREFIXES_PER_RUN;
+        if (fits) {
+            status = add_to_layer(value, small, key, &fits, allocator);
+        }
+        if (!fits) {
+            void *const last = *value;
+            const size_t last_memory = small_memory(small->len);
+            status = double_runs(value, small, allocator);
+            if (status == UNSEEN_OK && last != before) {
+                unseen__free(allocator, last, last_memory);
+            }
+            is_doubled = is_doubled || status == UNSEEN_OK;
+            unseen__small_read(small, *value);
+        }
+    }
+    if (is_doubled && status == UNSEEN_OK) {
+        unseen__free(allocator, before, before_memory);
+    } else if (is_doubled) {
+        unseen__free(allocator, *value, small_memory(small->len));
+        *value = before;
+    }
+    return status;
 }
 
 /* Adds a key that no layer has. */
 static enum unseen_status add_new(void **value, struct small *small, struct unseen_key key,
                                   const struct unseen_allocator *allocator)
 {
-    const bool is_layered = small->form == SMALL_LAYERED;
-    for (;;) {
-        const struct parts *last = &small->layers[small->nlayers - 1];
-        const size_t count = parts_count(last);
-        bool fits = count < parts_runs(last) * (is_layered ? KEYS_PER_RUN : PREFIXES_PER_RUN);
-        enum unseen_status status = UNSEEN_OK;
-        if (!is_layered && count >= SMALL_PREFIXES_MAX) {
-            return UNSEEN_ERR_SPACE;
-        }
-        if (fits) {
-            status = add_to_layer(value, small, key, &fits, allocator);
-        }
-        if (fits) {
-            return status;
-        }
-        if (is_layered) {
-            return begin_layer(value, small, key, allocator);
-        }
-        status = double_runs(value, small, allocator);
-        if (status != UNSEEN_OK) {
-            return status;
-        }
-        unseen__small_read(small, *value);
+    const struct parts *last = &small->layers[small->nlayers - 1];
+    enum unseen_status status = UNSEEN_OK;
+    bool fits = parts_count(last) < parts_runs(last) * KEYS_PER_RUN;
+    if (small->form != SMALL_LAYERED) {
+        return add_prefix(value, small, key, allocator);
     }
+    if (fits) {
+        status = add_to_layer(value, small, key, &fits, allocator);
+    }
+    return fits ? status : begin_layer(value, small, key, allocator);
 }
 
 /* ---- the rate ---- */
