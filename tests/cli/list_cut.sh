@@ -24,6 +24,7 @@ hurt() {
     want=$2
     shift 2
     cp whole.list bad.list
+    rm -f out # the shell opens the fifo first, and until then the output of the last run would be there
     "$UNSEEN" "$@" < lines > out 2> err &
     asking=$!
     last="unseen $* ($how)"

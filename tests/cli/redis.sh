@@ -51,6 +51,7 @@ rm in
 
 # A line that comes alone is answered at once.
 mkfifo slow
+rm -f printed # of the run before
 "$UNSEEN" -s redis+unix:one.sock?key=slow < slow > printed 2> err &
 client=$!
 exec 8> slow
@@ -205,6 +206,7 @@ expect 0 '2\n' ''
 printf '\n' > empty
 run -c --token-file empty -s "$there" new
 expect 2 '' 'unseen: error: the first line of empty has to have 1 to 1024 bytes\n'
+rm -f printed # of the run before
 "$UNSEEN" -s "redis://:p%2Fw%40x:y@127.0.0.1:$redis_port/crawl" < slow > printed 2> err &
 client=$!
 exec 8> slow
@@ -241,6 +243,7 @@ holds [ "$(at one UNSEEN.INFO small | sed -n 2p)" = 0 ]
 # A server that dies: what was printed was answered, and the run says what may be missing.
 redis three --loadmodule "$MODULE"
 three=$server
+rm -f printed # of the run before
 "$UNSEEN" -s redis+unix:three.sock?key=crawl < slow > printed 2> err &
 client=$!
 exec 8> slow
@@ -258,6 +261,7 @@ holds grep -q '^unseen: error: the connection to redis+unix:three.sock?key=crawl
 
 # The same with add, which is simply run again.
 redis four --loadmodule "$MODULE"
+rm -f printed # of the run before
 "$UNSEEN" add redis+unix:four.sock?key=crawl < slow > printed 2> err &
 client=$!
 exec 8> slow

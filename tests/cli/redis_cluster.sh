@@ -93,6 +93,7 @@ id() { redis-cli -p "$1" CLUSTER MYID; }
 redis-cli -p "$to" CLUSTER SETSLOT "$slot" IMPORTING "$(id "$from")" > all
 redis-cli -p "$from" CLUSTER SETSLOT "$slot" MIGRATING "$(id "$to")" > all
 mkfifo slow
+rm -f printed # of the run before
 "$UNSEEN" -s "redis://127.0.0.1:$from/moving" < slow > printed 2> err &
 client=$!
 exec 8> slow
@@ -113,6 +114,7 @@ holds [ "$(redis-cli -p "$to" EXISTS moving)" = 1 ]
 
 # A node that dies: the others answered, and the run says what is not known.
 redis-cli -p "$1" CONFIG SET cluster-require-full-coverage no > all
+rm -f printed # of the run before
 "$UNSEEN" -s "redis://127.0.0.1:$1/late?shards=16" < slow > printed 2> err &
 client=$!
 exec 8> slow

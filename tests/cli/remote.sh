@@ -88,6 +88,7 @@ holds grep -q 'a key has a newline in it' err
 
 # A server that ends: what was printed is all that was answered.
 mkfifo slow
+rm -f out # of the run before
 "$UNSEEN" -s unix:sock < slow > out 2> err &
 client=$!
 exec 8> slow

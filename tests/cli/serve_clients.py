@@ -454,6 +454,7 @@ if b"listening" in slow.stderr.readline():  # not where tracing is not allowed
     pids = open("/proc/%d/task/%d/children" % (slow.pid, slow.pid)).read().split()
     for pid in pids:
         os.kill(int(pid), signal.SIGKILL)
+    slow.kill()  # strace may wait for the end of the ten minutes
     slow.wait()
     server = Server("unsent")
     assert Client().batch("C", ["http://unsent/1", "http://unsent/2"]) == "00"
