@@ -62,9 +62,14 @@ static bool read_host(struct reading *r, const char *host, size_t len, struct en
     size_t host_len = url.host_end - url.host_start;
     host_len -= url.text[url.host_end - 1] == '.';
     const char *const name = url.text + url.host_start;
-    if (host_len == 0 || host_len > r->hosts_end - r->text_len || memchr(name, '*', host_len) ||
-        name[0] == '.') {
+    if (host_len == 0 || host_len > r->hosts_end - r->text_len || name[0] == '.') {
         return false;
+    }
+    /* The standard allows these in a host, but they divide the spelling of lists and rules. */
+    for (size_t i = 0; i < host_len; i++) {
+        if (strchr("*,()+", name[i])) {
+            return false;
+        }
     }
     entry->host = memcpy(r->text + r->text_len, name, host_len);
     entry->host_len = host_len;
