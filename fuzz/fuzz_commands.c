@@ -463,7 +463,8 @@ static void forge(struct fake_stream *stream, struct input *in)
         }
     }
     for (size_t i = 0; i < stream->n; i++) {
-        if (stream->len[i] > 0) {
+        const bool is_number = stream->len[i] == sizeof(uint64_t);
+        if (stream->len[i] > 0 && !is_number) {
             seal(stream->data[i], stream->len[i]);
         }
     }

@@ -33,7 +33,7 @@ static void free_creating(struct server_ctx *ctx, void *data)
     server.Free(creating);
 }
 
-/* Between tick and here the server may have changed its mind. */
+/* Since the last tick the server may have become a replica, or its writes may be paused. */
 static int finish(struct server_ctx *ctx, struct server_string **argv, int argc)
 {
     struct creating *creating = server.GetBlockedClientPrivateData(ctx);

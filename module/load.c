@@ -5,7 +5,7 @@
  * these. At most LOADS_MAX of BF.LOAD, with WAITING_BYTES_MAX of data, wait at once; one more
  * BF.LOAD is refused. A load whose client has gone still counts.
  *
- * The module sends each frame to replicas and the AOF at once, so the last frame is no more work
+ * The module sends each frame to replicas and the AOF at once. So the last frame is no more work
  * than the others. But a client's load is not in a file or in a full sync: if a child was forked to
  * write one meanwhile, or a replica came or went, the whole value is sent at the end.
  *

@@ -102,10 +102,10 @@ w3lib_python() {
     echo "$PWD/build/w3lib/bin/python"
 }
 
-# run_ctest BUILD ARGUMENT...: of the tests of the tool, which run servers, leases and kills side by side,
-# a machine that is busy with others' work may be too late for one. Up to two of these are run once more,
-# alone, and the last lines of the whole run name them: such a test is to be mended. What guards data (unit/,
-# crash/, fuzz/) has no second chance.
+# run_ctest BUILD ARGUMENT...: tests of the tool (cli/) run servers, leases and kills side by side. A busy
+# machine may be too late for one. Up to two of them run once more, alone. The last lines of the whole run
+# name them, and the log has the first failure: such a test, or what it has found, is to be mended. All other
+# tests have no second chance.
 run_ctest() {
     local build=build/$1 failed
     shift
@@ -122,7 +122,7 @@ run_ctest() {
 
 stage_release() {
     configure_build release all -- --preset release -DUNSEEN_WERROR=ON &&
-        UNSEEN_SCRAPY_PYTHON=$(w3lib_python) run_ctest release --preset release
+        fixed='' UNSEEN_SCRAPY_PYTHON=$(w3lib_python) run_ctest release --preset release
 }
 
 # The crash harnesses are about the order of system calls, and the tests of the tool about what it says,

@@ -307,8 +307,8 @@ static enum unseen_status double_runs(void **value, const struct small *small,
     return UNSEEN_OK;
 }
 
-/* Adds a key to a value with prefixes, with more runs until it fits. If there is no room for the
- * key, the value stays as it was: a copy of it must have the same bytes. */
+/* Adds a key to a value with prefixes. Doubles the runs until the key fits. An error leaves the
+ * value as it was, because a copy that never gets the key must have the same bytes. */
 static enum unseen_status add_prefix(void **value, struct small *small, struct unseen_key key,
                                      const struct unseen_allocator *allocator)
 {

@@ -449,9 +449,8 @@ class Replicas(unittest.TestCase):
         replica = Server("--repl-backlog-size", "64mb", "--replicaof", f"127.0.0.1 {primary.port}")
         try:
             call = raw_client(primary)
-            call("BF.RESERVE", "k", "0.001", 500000)
-            call("BF.MADD", "k", *range(1000))
-            frames = list(frames_of(call, "k"))
+            frames = make_large(call, "k", 500000)
+            self.assertGreater(len(frames), 6)
             wait_for_replica(primary, replica)
             for key in "lm":
                 for position, data in frames[:5]:
@@ -480,9 +479,8 @@ class Replicas(unittest.TestCase):
         after = Server()
         try:
             call = raw_client(primary)
-            call("BF.RESERVE", "k", "0.001", 500000)
-            call("BF.MADD", "k", *range(1000))
-            frames = list(frames_of(call, "k"))
+            frames = make_large(call, "k", 500000)
+            self.assertGreater(len(frames), 6)
             wait_for_replica(primary, replica)
             for position, data in frames[:5]:
                 call("BF.LOADCHUNK", "l", position, data)
