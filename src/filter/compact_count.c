@@ -16,7 +16,7 @@
 
 enum {
     COPIES = 3,
-    AHEAD = 16 /* keys whose lines are fetched together */
+    AHEAD = 32 /* keys whose lines are fetched together */
 };
 
 static void locate(const struct compact *c, struct unseen_key key, struct compact_probe *probe)
@@ -75,8 +75,8 @@ enum unseen_status unseen__compact_count_add(struct unseen__filter *filter,
         for (size_t k = i; i % AHEAD == 0 && k < n && k < i + AHEAD; k++) {
             struct compact_probe probe;
             locate(c, keys[k], &probe);
-            UNSEEN_PREFETCH(probe.a);
-            UNSEEN_PREFETCH(probe.b);
+            UNSEEN_PREFETCH_L2(probe.a);
+            UNSEEN_PREFETCH_L2(probe.b);
         }
         const enum unseen_status status = add_one(c, keys[i], &verdicts[i]);
         if (status != UNSEEN_OK) {

@@ -80,15 +80,31 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(find_lines)(const struct compact *c, boo
                                                     struct compact_probe *probe)
 {
     compact_locate(c, wide, key, group, probe);
-    UNSEEN_PREFETCH(probe->a);
-    UNSEEN_PREFETCH(probe->b);
+    UNSEEN_PREFETCH_L2(probe->a);
+    UNSEEN_PREFETCH_L2(probe->b);
 }
+
+#define KERNEL_NEAR 8 /* keys */
 
 #define KERNEL_FILTER     struct compact
 #define KERNEL_PROBE      struct compact_probe
 #define KERNEL_GROUP      const struct compact_group
 #define KERNEL_HAS_GROUPS 1
 #include "filter/read_ahead.h"
+
+/* After key i: looks ahead, and fetches the lines of the key that comes KERNEL_NEAR keys later from
+ * the second-level cache into the first. */
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_on)(const struct compact *c, bool wide,
+                                                 const struct unseen_key *keys, size_t n, size_t i,
+                                                 struct KERNEL(ring) * ring)
+{
+    KERNEL(look_ahead)(c, wide, keys, n, i, ring);
+    if (i + KERNEL_NEAR < n) {
+        const struct compact_probe *probe = &ring->probe[(i + KERNEL_NEAR) % KERNEL_AHEAD];
+        UNSEEN_PREFETCH(probe->a);
+        UNSEEN_PREFETCH(probe->b);
+    }
+}
 
 /* Adds a key where there is room. Returns false when both its lines are full. */
 UNSEEN_INLINE KERNEL_TARGET bool KERNEL(add_one)(struct compact *c, bool wide,
@@ -145,7 +161,7 @@ UNSEEN_INLINE KERNEL_TARGET enum unseen_status KERNEL(add)(struct compact *c, bo
                 KERNEL(look_anew)(c, wide, keys, n, i + 1, 1, &ring);
             }
         }
-        KERNEL(look_ahead)(c, wide, keys, n, i, &ring);
+        KERNEL(look_on)(c, wide, keys, n, i, &ring);
     }
     unseen__compact_kick_in(c, &kicked);
     *ndone_out = n;
@@ -189,7 +205,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(contains)(const struct compact *c, bool 
             found = unseen__stash_contains(&c->stash, keys[i]);
         }
         verdicts[i] = found ? UNSEEN_SEEN : UNSEEN_NEW;
-        KERNEL(look_ahead)(c, wide, keys, n, i, &ring);
+        KERNEL(look_on)(c, wide, keys, n, i, &ring);
     }
 }
 
@@ -229,7 +245,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(remove)(struct compact *c, bool wide,
         } else {
             verdicts[i] = KERNEL(remove_one)(c, wide, &ring.probe[i % KERNEL_AHEAD]);
         }
-        KERNEL(look_ahead)(c, wide, keys, n, i, &ring);
+        KERNEL(look_on)(c, wide, keys, n, i, &ring);
     }
 }
 
