@@ -72,20 +72,16 @@ static void compact_plan_groups(const struct compact *c, uint64_t capacity, unsi
     *npages_out = npages < COMPACT_PAGES_MIN ? COMPACT_PAGES_MIN : (unsigned)npages;
 }
 
-static enum unseen_status fresh_group(struct compact *c, unsigned depth, unsigned npages,
-                                      struct compact_group *group)
+/* An empty group. Its pages must be in reserve. */
+static struct compact_group fresh_group(struct compact *c, unsigned depth, unsigned npages)
 {
-    enum unseen_status status = unseen__compact_pages_reserve(c, npages);
-    if (status != UNSEEN_OK) {
-        return status;
-    }
-    *group = (struct compact_group){.npages = (uint8_t)npages, .depth = (uint8_t)depth};
+    struct compact_group group = {.npages = (uint8_t)npages, .depth = (uint8_t)depth};
     for (unsigned p = 0; p < npages; p++) {
-        group->page[p] = unseen__compact_page_take(c);
-        memset(compact_page(c, group->page[p]), 0, COMPACT_PAGE);
-        *compact_full(c, group->page[p]) = 0;
+        group.page[p] = unseen__compact_page_take(c);
+        memset(compact_page(c, group.page[p]), 0, COMPACT_PAGE);
+        *compact_full(c, group.page[p]) = 0;
     }
-    return UNSEEN_OK;
+    return group;
 }
 
 /* The first filter of a set asks for the memory of all filters, because all get the same
@@ -122,9 +118,9 @@ static enum unseen_status compact_create_groups(struct compact *c, uint64_t whol
     if (!groups) {
         return UNSEEN_ERR_NOMEM;
     }
-    enum unseen_status status = UNSEEN_OK;
+    enum unseen_status status = unseen__compact_pages_reserve(c, ngroups * npages);
     for (size_t i = 0; i < ngroups && status == UNSEEN_OK; i++) {
-        status = fresh_group(c, depth, npages, &groups[i]);
+        groups[i] = fresh_group(c, depth, npages);
     }
     if (status == UNSEEN_OK) {
         status = unseen__compact_directory_init(c, depth, groups);

@@ -491,7 +491,12 @@ static enum unseen_status widen_level(struct compact *c, unsigned depth, unsigne
  * fault. */
 enum unseen_status unseen__compact_grow_to(struct compact *c, unsigned depth, unsigned npages)
 {
-    enum unseen_status status = UNSEEN_OK;
+    /* All at once, for huge pages. */
+    const uint64_t npages_then = (uint64_t)npages << depth;
+    enum unseen_status status =
+        npages_then > c->npages
+            ? unseen__compact_pages_reserve(c, (size_t)(npages_then - c->npages))
+            : UNSEEN_OK;
     for (unsigned d = 1; d <= depth && status == UNSEEN_OK; d++) {
         status = split_level(c, d, d < depth ? COMPACT_PAGES_MIN : npages);
     }

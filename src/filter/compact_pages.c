@@ -11,8 +11,9 @@
 
 enum {
     LARGE_CHUNKS = COMPACT_SMALL_CHUNKS + 30, /* from here on huge pages are worth 20 % and more */
-    /* An import fills every page at once: fewer page faults count. */
-    LARGE_CHUNKS_IMPORT = COMPACT_SMALL_CHUNKS,
+    /* If every page of a chunk is needed at once, as in an import or in a set made for its keys,
+     * huge pages take no more memory. */
+    LARGE_CHUNKS_WHOLE = COMPACT_SMALL_CHUNKS,
     CHUNK_ALIGN = 64 /* a line; the allocators of servers give no more */
 };
 
@@ -44,7 +45,8 @@ static bool grow_array(struct compact *c, void *array, size_t *cap, size_t wante
     return true;
 }
 
-static enum unseen_status add_chunk(struct compact *c)
+/* Adds a chunk, because the next `wanted` pages are not there yet. */
+static enum unseen_status add_chunk(struct compact *c, size_t wanted)
 {
     if (!grow_array(c, &c->chunks, &c->chunks_cap, c->nchunks + 1, sizeof(*c->chunks))) {
         return UNSEEN_ERR_NOMEM;
@@ -54,7 +56,8 @@ static enum unseen_status add_chunk(struct compact *c)
     if (!chunk) {
         return UNSEEN_ERR_NOMEM;
     }
-    if (c->nchunks >= (c->loaded ? LARGE_CHUNKS_IMPORT : LARGE_CHUNKS)) {
+    const bool is_whole = c->nchunks >= LARGE_CHUNKS_WHOLE && (c->loaded || wanted >= npages - 1);
+    if (is_whole || c->nchunks >= LARGE_CHUNKS) {
         unseen__memory_large(&c->allocator, chunk);
     }
     c->chunks[c->nchunks++] = chunk;
@@ -79,7 +82,7 @@ enum unseen_status unseen__compact_pages_reserve(struct compact *c, size_t n)
         return UNSEEN_ERR_NOMEM;
     }
     while (c->nfree + c->nfresh < n) {
-        enum unseen_status status = add_chunk(c);
+        enum unseen_status status = add_chunk(c, n - c->nfree - c->nfresh);
         if (status != UNSEEN_OK) {
             return status;
         }
