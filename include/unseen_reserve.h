@@ -5,8 +5,8 @@
  *     unseen_set_reserve(set, 5000000);
  *
  * A set with a growing filter needs no such call, and none in advance: capacity in struct
- * unseen_set_options does the same for a new set. To grow step by step takes about as long as all
- * the rest of adding a key, so a program that learns on its way how many keys will come saves that.
+ * unseen_set_options does the same for a new set. To grow step by step takes longer than all the
+ * rest of adding a key, so a program that learns on its way how many keys will come saves that.
  * The conventions are those of unseen.h. */
 #ifndef UNSEEN_RESERVE_H
 #define UNSEEN_RESERVE_H

@@ -119,10 +119,10 @@ static enum unseen_status compact_create_groups(struct compact *c, uint64_t whol
         return UNSEEN_ERR_NOMEM;
     }
     enum unseen_status status = unseen__compact_pages_reserve(c, ngroups * npages);
-    for (size_t i = 0; i < ngroups && status == UNSEEN_OK; i++) {
-        groups[i] = fresh_group(c, depth, npages);
-    }
     if (status == UNSEEN_OK) {
+        for (size_t i = 0; i < ngroups; i++) {
+            groups[i] = fresh_group(c, depth, npages);
+        }
         status = unseen__compact_directory_init(c, depth, groups);
     }
     unseen__free(&c->allocator, groups, ngroups * sizeof(*groups));

@@ -235,7 +235,7 @@ enum unseen_status unseen__compact_directory_deepen(struct compact *c, uint64_t 
 enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *stuck_out);
 
 /* Grows to groups of this depth, of npages pages each. Groups that are deeper or larger stay.
- * NOMEM: some groups have grown. */
+ * NOMEM: perhaps some groups have grown, and pages are in reserve. */
 enum unseen_status unseen__compact_grow_to(struct compact *c, unsigned depth, unsigned npages);
 
 /* A group of this depth or deeper does not split. */

@@ -11,8 +11,8 @@
 
 enum {
     LARGE_CHUNKS = COMPACT_SMALL_CHUNKS + 30, /* from here on huge pages are worth 20 % and more */
-    /* If every page of a chunk is needed at once, as in an import or in a set made for its keys,
-     * huge pages take no more memory. */
+    /* If all pages of a chunk are needed at once, as in a set made for its keys and in an import,
+     * but for its last chunk, huge pages take no more memory. */
     LARGE_CHUNKS_WHOLE = COMPACT_SMALL_CHUNKS,
     CHUNK_ALIGN = 64 /* a line; the allocators of servers give no more */
 };
