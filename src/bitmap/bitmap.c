@@ -291,9 +291,9 @@ UNSEEN_INLINE void look_ahead(const struct unseen_bitmap *b, const uint64_t *val
         words[i] = NULL;
         if (UNSEEN_LIKELY(entry && bitmap_kind(*entry) == BITMAP_DENSE)) {
             words[i] = bitmap_words(*entry) + low_of(values[i]) / 64;
-            UNSEEN_PREFETCH(words[i]);
+            UNSEEN_PREFETCH_L2(words[i]);
         } else if (entry && *entry) {
-            UNSEEN_PREFETCH(bitmap_cell(*entry));
+            UNSEEN_PREFETCH_L2(bitmap_cell(*entry));
         }
     }
 }
