@@ -90,7 +90,7 @@ size_of() {
 
 # ---- what remembering costs ----
 
-# check_printed FILE: each distinct line once. In one run of 400 a new line is taken for a seen one.
+# check_printed FILE: each distinct line once. In one run of 300 a new line is taken for a seen one.
 check_printed() {
     local nprinted
     nprinted=$(wc -l <"$1")
