@@ -5,9 +5,10 @@
  * these. At most LOADS_MAX of BF.LOAD, with WAITING_BYTES_MAX of data, wait at once; one more
  * BF.LOAD is refused. A load whose client has gone still counts.
  *
- * The module sends each frame to replicas and the AOF at once. So the last frame is no more work
- * than the others. But a client's load is not in a file or in a full sync: if a child was forked to
- * write one meanwhile, or a replica came or went, the whole value is sent at the end.
+ * The module sends each frame to replicas and the AOF at once, and the last frame costs what the
+ * others cost. But a file or a full sync does not hold a client's unfinished load. If the server
+ * has forked a child to write one meanwhile, or a replica came or went, the module sends the whole
+ * value at the end.
  *
  * A replica gets only what comes behind its own file, or behind the full sync that it got from
  * another replica. So it keeps the frames of unfinished loads, and its files have them.
