@@ -44,7 +44,7 @@ static enum unseen_status choose_options(const struct unseen_set_options *given,
     }
     struct unseen_small_stats stats = {.size = sizeof(stats)};
     (void)unseen_small_stats(value, &stats);
-    const bool counts = given->filter && strcmp(given->filter, "compact-count") == 0;
+    const bool counts = strcmp(options_out->filter, "compact-count") == 0;
     options_out->filter = counts ? "compact-count" : "compact";
     options_out->fpr = stats.fpr_promise;
     if (small->form == SMALL_LAYERED) {

@@ -146,8 +146,12 @@ static void check_errors(void)
     options.seed_len = 0;
     CHECK(unseen_small_grow(&set, value, &options, &error) == UNSEEN_ERR_ARGUMENT);
     CHECK(error.setting == UNSEEN_SETTING_SEED);
+    CHECK(unseen_small_grow(&set, value, NULL, &error) == UNSEEN_ERR_ARGUMENT);
+    CHECK(error.setting == UNSEEN_SETTING_SEED);
     /* The seed that the value keeps. */
     CHECK(unseen_small_keep_seed(&value, seed, &filter_allocator) == UNSEEN_OK);
+    CHECK(unseen_small_grow(&set, value, NULL, &error) == UNSEEN_OK);
+    unseen_set_free(set);
     CHECK(unseen_small_grow(&set, value, &options, &error) == UNSEEN_OK);
     options.seed = seed;
     options.seed_len = sizeof(seed);
