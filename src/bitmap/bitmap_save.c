@@ -297,17 +297,18 @@ enum unseen_status unseen_bitmap_open(struct unseen_bitmap **bitmap_out, const c
                                       const struct unseen_bitmap_options *options,
                                       struct unseen_error *error)
 {
-    *bitmap_out = NULL;
-    enum unseen_status status = unseen_bitmap_create(bitmap_out, options, error);
+    struct unseen_bitmap *b;
+    enum unseen_status status = unseen_bitmap_create(&b, options, error);
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = bitmap_open_file(*bitmap_out, path, mode, error);
+    status = bitmap_open_file(b, path, mode, error);
     if (status != UNSEEN_OK) {
-        unseen_bitmap_free(*bitmap_out);
-        *bitmap_out = NULL;
+        unseen_bitmap_free(b);
+        return status;
     }
-    return status;
+    *bitmap_out = b;
+    return UNSEEN_OK;
 }
 
 enum unseen_status unseen_bitmap_save(struct unseen_bitmap *b, struct unseen_error *error)

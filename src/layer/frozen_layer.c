@@ -56,7 +56,6 @@ enum unseen_status unseen_layer_create(struct unseen_layer **layer_out,
                                        struct unseen_error *error)
 {
     struct unseen_layer_options o = {.size = sizeof(o)};
-    *layer_out = NULL;
     const enum unseen_status status =
         unseen__sized_take(&o, sizeof(o), options, "unseen_layer_options", error);
     if (status != UNSEEN_OK) {

@@ -217,10 +217,10 @@ enum unseen_status unseen_layer_open(struct unseen_layer **layer_out, const char
         unseen__chunk_file_read(path, KIND_HEADER, allocator, layer_take_chunk, &o, error);
     if (status != UNSEEN_OK) {
         unseen_layer_free(o.layer);
-        o.layer = NULL;
+        return status;
     }
     *layer_out = o.layer;
-    return status;
+    return UNSEEN_OK;
 }
 
 enum unseen_status unseen_layer_save(const struct unseen_layer *f, const char *path,

@@ -177,7 +177,10 @@ static void test_options(void)
     CHECK(!make(UNSEEN_LAYER_DCSO, chain, UNSEEN_LAYER_LINKS_MAX + 1, NULL));
     CHECK(!make((enum unseen_layer_scheme)5, chain, 1, NULL));
     const struct unseen_layer_options options = {.size = 3};
-    CHECK(unseen_layer_create(&f, &options, &error) == UNSEEN_ERR_SIZE);
+    struct unseen_layer *const kept = make(UNSEEN_LAYER_DCSO, chain, 1, NULL);
+    f = kept;
+    CHECK(unseen_layer_create(&f, &options, &error) == UNSEEN_ERR_SIZE && f == kept);
+    unseen_layer_free(kept);
     struct unseen_layer_info info = {.size = 3};
     /* A bit behind the last one. */
     const struct unseen_layer_link odd = {65, 1};
@@ -346,8 +349,11 @@ static void test_files(const uint8_t *row, const char *path)
     CHECK(unseen_layer_save(f, path, &error) == UNSEEN_OK);
     CHECK(unseen_layer_open(&g, path, NULL, &error) == UNSEEN_OK);
     unseen_layer_free(g);
+    /* A failure leaves the pointer as it is. */
+    struct unseen_layer *const kept = f;
+    g = kept;
     snprintf(missing, sizeof(missing), "%s.missing", path);
-    CHECK(unseen_layer_open(&g, missing, NULL, &error) == UNSEEN_ERR_MISSING && !g);
+    CHECK(unseen_layer_open(&g, missing, NULL, &error) == UNSEEN_ERR_MISSING && g == kept);
     /* Cut anywhere, and longer. */
     export_all(f, &c);
     uint64_t state = 2;
@@ -356,7 +362,7 @@ static void test_files(const uint8_t *row, const char *path)
         test_file_write(path, c.data, len);
         const enum unseen_status status = unseen_layer_open(&g, path, NULL, &error);
         CHECK(status == UNSEEN_ERR_CORRUPT || (status == UNSEEN_ERR_FOREIGN && len < 4));
-        CHECK(!g && error.text[0] != '\0');
+        CHECK(g == kept && error.text[0] != '\0');
     }
     c.data[c.at[c.n]] = 0;
     test_file_write(path, c.data, c.at[c.n] + 1);
