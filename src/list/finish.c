@@ -176,7 +176,7 @@ enum unseen_status unseen_list_build_finish(struct unseen_list_build *b,
 {
     if (b->was_finished) {
         return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET,
-                             "the list was finished before");
+                             "%s was finished before", b->path);
     }
     b->was_finished = true;
     b->progress = progress;

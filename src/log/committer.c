@@ -256,7 +256,7 @@ enum unseen_status unseen__committer_start(struct unseen__committer *c, struct u
     *c = (struct unseen__committer){
         .log = log, .notify_fd = notify_fd, .output_fd = -1, .log_end = log->end};
     if (pipe2(c->wake, O_CLOEXEC | O_NONBLOCK) != 0) {
-        return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
+        return unseen__error_io(error, "open a pipe for", log->path, errno);
     }
     bool has_lock = pthread_mutex_init(&c->lock, NULL) == 0;
     bool has_cond = has_lock && pthread_cond_init(&c->changed, NULL) == 0;

@@ -40,7 +40,7 @@ enum {
 
 enum unseen_status unseen__log_new_id(uint8_t id[UNSEEN__ID_LEN])
 {
-    return getentropy(id, UNSEEN__ID_LEN) == 0 ? UNSEEN_OK : UNSEEN_ERR_UNSUPPORTED;
+    return getentropy(id, UNSEEN__ID_LEN) == 0 ? UNSEEN_OK : UNSEEN_ERR_RANDOM;
 }
 
 /* ---- opening ---- */
