@@ -314,9 +314,7 @@ static void copy_pages(struct unseen__list_file *file, unsigned ncopies)
     if (!pages) {
         bench_die("memory");
     }
-    for (size_t at = 0; at < all; at += UNSEEN__HUGE_PAGE) {
-        unseen__memory_large(&file->allocator, pages + at);
-    }
+    unseen__memory_large(&file->allocator, pages, all);
     for (unsigned i = 0; i < ncopies; i++) {
         memcpy(pages + i * len, file->view.pages, len);
     }

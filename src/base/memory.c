@@ -71,16 +71,17 @@ struct unseen_allocator unseen__allocator(const struct unseen_allocator *allocat
     return (struct unseen_allocator){default_alloc, default_free, NULL};
 }
 
-void unseen__memory_large(const struct unseen_allocator *allocator, void *ptr)
+void unseen__memory_large(const struct unseen_allocator *allocator, void *ptr, size_t size)
 {
 #ifdef MADV_HUGEPAGE
     if (allocator->alloc == default_alloc) {
         /* Only advice: if the kernel does not follow it, the memory works and is slower. */
-        (void)madvise(ptr, UNSEEN__HUGE_PAGE, MADV_HUGEPAGE);
+        (void)madvise(ptr, size, MADV_HUGEPAGE);
     }
 #else
     (void)allocator;
     (void)ptr;
+    (void)size;
 #endif
 }
 

@@ -23,9 +23,9 @@ void *unseen__alloc(const struct unseen_allocator *allocator, size_t size, size_
  * mapping: the kernel gives it memory, page by page, at the first touch of each page. */
 void *unseen__alloc_zero(const struct unseen_allocator *allocator, size_t size, size_t align);
 
-/* Asks for a huge page under a block of UNSEEN__HUGE_PAGE bytes that is part of a large structure.
- * Does nothing if the allocator is not the default one. */
-void unseen__memory_large(const struct unseen_allocator *allocator, void *ptr);
+/* Asks for huge pages under a block, or under a part of one, that is a whole number of them. Does
+ * nothing if the allocator is not the default one. */
+void unseen__memory_large(const struct unseen_allocator *allocator, void *ptr, size_t size);
 
 /* Whether large blocks are mappings, which take memory only where they are used: those of the
  * default allocator. */

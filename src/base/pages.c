@@ -35,7 +35,7 @@ static bool add_chunk(struct unseen__pages *p)
         return false;
     }
     if (p->nchunks >= LARGE_CHUNKS) {
-        unseen__memory_large(&p->allocator, chunk);
+        unseen__memory_large(&p->allocator, chunk, size);
     }
     p->chunks[p->nchunks++] = chunk;
     p->memory += size;

@@ -179,7 +179,7 @@ struct compact {
     size_t nchunks;
     size_t chunks_cap;
     size_t nfresh;      /* pages of the chunks that were never used */
-    uint32_t next_page; /* the first of them, or the number before it */
+    uint32_t next_page; /* the number after the last page taken */
     uint32_t *free_pages;
     size_t nfree;
     size_t free_cap;
@@ -217,6 +217,7 @@ void unseen__compact_pages_release(struct compact *c);
 enum unseen_status unseen__compact_pages_reserve(struct compact *c, size_t n);
 uint32_t unseen__compact_page_take(struct compact *c); /* contents undefined */
 void unseen__compact_page_give(struct compact *c, uint32_t number);
+void unseen__compact_give_pages(struct compact *c, const struct compact_group *group);
 
 /* compact_directory.c: path -> group */
 enum unseen_status unseen__compact_directory_init(struct compact *c, unsigned depth,
@@ -324,6 +325,12 @@ UNSEEN_INLINE const struct compact *compact_from_const(const struct unseen__filt
 UNSEEN_INLINE uint64_t compact_path(const struct compact *c, struct unseen_key key)
 {
     return key.hi << c->prefix_bits;
+}
+
+/* Where the group behind that of this path, which has this depth, begins; 0: there is none. */
+UNSEEN_INLINE uint64_t compact_next_path(uint64_t path, unsigned depth)
+{
+    return depth ? path + ((uint64_t)1 << (64 - depth)) : 0;
 }
 
 UNSEEN_INLINE struct compact_group *compact_find(const struct compact *c, uint64_t path)
@@ -454,6 +461,17 @@ UNSEEN_INLINE void compact_put(bool wide, uint8_t *line, unsigned slot, uint32_t
 UNSEEN_INLINE size_t compact_piece_len(unsigned npages)
 {
     return COMPACT_PIECE_HEAD + npages * ((size_t)COMPACT_PAGE + COMPACT_FULL_LEN);
+}
+
+/* The top bit of v in the word of a tag, and all its bits with their end mark. */
+UNSEEN_INLINE uint32_t compact_v_top(bool wide)
+{
+    return 1u << (compact_layout_of(wide)->v_bits - 1);
+}
+
+UNSEEN_INLINE uint32_t compact_v_mask(bool wide)
+{
+    return compact_v_top(wide) | (compact_v_top(wide) - 1);
 }
 
 /* How many bits of v a tag has. */

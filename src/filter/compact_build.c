@@ -131,8 +131,8 @@ static void source_init(const struct compact *c, const struct compact_group *fro
 UNSEEN_INLINE int build_put(const struct compact *c, bool wide, bool split,
                             const struct source *source, unsigned place, struct compact_build *b)
 {
-    const uint32_t v_top = 1u << (wide ? 31 : 23);
-    const uint32_t v_mask = v_top | (v_top - 1);
+    const uint32_t v_top = compact_v_top(wide);
+    const uint32_t v_mask = compact_v_mask(wide);
     const unsigned line = place / 16;
     uint32_t word = load_le32(source->page + (size_t)4 * place);
     const unsigned r = wide ? source->r[place] : word >> 24;
@@ -212,13 +212,6 @@ static int build_all(const struct compact *c, const struct compact_group *from,
         full = build_some(c, sources, n, b);
     }
     return full;
-}
-
-void unseen__compact_give_pages(struct compact *c, const struct compact_group *group)
-{
-    for (unsigned p = 0; p < group->npages; p++) {
-        unseen__compact_page_give(c, group->page[p]);
-    }
 }
 
 void unseen__compact_build_init(struct compact_build *b, const struct compact_group *from,

@@ -127,6 +127,4 @@ void unseen__compact_build_done(struct compact *c, struct compact_build *b);
 /* Gives the pages of a build back. */
 void unseen__compact_build_drop(struct compact *c, struct compact_build *b);
 
-void unseen__compact_give_pages(struct compact *c, const struct compact_group *group);
-
 #endif

@@ -50,7 +50,7 @@ void unseen__compact_save_table(const struct unseen__filter *filter, uint8_t *ta
         const struct compact_group *group = compact_find(c, path);
         *p++ = group->depth;
         *p++ = group->npages;
-        path += group->depth ? (uint64_t)1 << (64 - group->depth) : 0;
+        path = compact_next_path(path, group->depth);
     } while (path);
 }
 
@@ -72,7 +72,7 @@ static enum unseen_status load_groups(struct compact *c, const uint8_t *p, uint6
             return status;
         }
         u->places[i] = (struct compact_place){path, offset, p[0], false};
-        path += p[0] ? (uint64_t)1 << (64 - p[0]) : 0;
+        path = compact_next_path(path, p[0]);
         offset += len;
     }
     *end_out = offset;

@@ -112,8 +112,8 @@ static bool expand(struct compact *c, struct compact_group *entries, size_t copi
  * give: it belongs to both halves and stays as it is. */
 UNSEEN_INLINE bool halve(const struct compact *c, uint32_t *word, unsigned half)
 {
-    const uint32_t v_top = 1u << (c->layout->v_bits - 1);
-    const uint32_t v_mask = v_top | (v_top - 1);
+    const uint32_t v_top = compact_v_top(c->layout->is_wide);
+    const uint32_t v_mask = compact_v_mask(c->layout->is_wide);
     const uint32_t v = *word & v_mask;
     if (v == v_top) {
         return true;
@@ -145,8 +145,8 @@ static bool rebuild(struct compact *c, struct compact_group *entries, size_t cop
  * from two keys, and removing takes away one of them. */
 static void count_void_copies(struct compact *c, const struct compact_group *old)
 {
-    const uint32_t v_top = 1u << (c->layout->v_bits - 1);
-    const uint32_t v_mask = v_top | (v_top - 1);
+    const uint32_t v_top = compact_v_top(c->layout->is_wide);
+    const uint32_t v_mask = compact_v_mask(c->layout->is_wide);
     if (c->generations[old->depth] == 0) {
         return;
     }
@@ -463,7 +463,7 @@ static enum unseen_status split_level(struct compact *c, unsigned depth, unsigne
                 entries = unseen__compact_directory_find(c, path, &copies);
             }
         }
-        path += entries->depth ? (uint64_t)1 << (64 - entries->depth) : 0;
+        path = compact_next_path(path, entries->depth);
     } while (path != 0);
     return UNSEEN_OK;
 }
@@ -482,7 +482,7 @@ static enum unseen_status widen_level(struct compact *c, unsigned depth, unsigne
             }
             (void)rebuild(c, entries, copies, npages);
         }
-        path += entries->depth ? (uint64_t)1 << (64 - entries->depth) : 0;
+        path = compact_next_path(path, entries->depth);
     } while (path != 0);
     return UNSEEN_OK;
 }

@@ -23,12 +23,6 @@ struct merge_tag {
     unsigned line;
 };
 
-static uint32_t v_mask(const struct compact *c)
-{
-    const uint32_t top = 1u << (c->layout->v_bits - 1);
-    return top | (top - 1);
-}
-
 static uint32_t mark_of(uint32_t word)
 {
     return word & (0 - word);
@@ -61,7 +55,7 @@ static bool find_match(const struct compact *c, const struct compact_probe *prob
         const uint32_t word = compact_word(line, slot);
         const uint32_t shorter = mark_of(word) > mark ? mark_of(word) : mark;
         if (word && compact_r(c->layout->is_wide, line, slot) == probe->r &&
-            ((word ^ probe->v) & ~(2 * shorter - 1) & v_mask(c)) == 0) {
+            ((word ^ probe->v) & ~(2 * shorter - 1) & compact_v_mask(c->layout->is_wide)) == 0) {
             *slot_out = slot;
             return true;
         }
@@ -107,7 +101,8 @@ static bool join_nearest(struct compact *c, const struct compact_probe *probe)
     for (int side = 0; side < 2; side++) {
         uint8_t *line = side ? probe->b : probe->a;
         for (unsigned slot = 0; slot < c->layout->slots; slot++) {
-            const uint32_t differ = (compact_word(line, slot) ^ probe->v) & v_mask(c);
+            const uint32_t differ =
+                (compact_word(line, slot) ^ probe->v) & compact_v_mask(c->layout->is_wide);
             if (compact_r(c->layout->is_wide, line, slot) == probe->r &&
                 (!best || differ < best_differ)) {
                 best = line;
@@ -171,7 +166,7 @@ static enum unseen_status add_tag(struct compact *c, const struct merge_tag *tag
 static bool read_tag(const struct compact *c, uint32_t word, unsigned depth, uint64_t prefix,
                      struct merge_tag *tag)
 {
-    const uint32_t v = word & v_mask(c);
+    const uint32_t v = word & compact_v_mask(c->layout->is_wide);
     const uint64_t bits = (uint64_t)(v & (v - 1)) << (64 - c->layout->v_bits);
     const unsigned known = depth + compact_v_len(c, word);
     const uint64_t hi = prefix | (depth < 64 ? bits >> depth : 0);

@@ -58,7 +58,7 @@ static enum unseen_status add_chunk(struct compact *c, size_t wanted)
     }
     const bool is_whole = c->nchunks >= LARGE_CHUNKS_WHOLE && (c->loaded || wanted >= npages - 1);
     if (is_whole || c->nchunks >= LARGE_CHUNKS) {
-        unseen__memory_large(&c->allocator, chunk);
+        unseen__memory_large(&c->allocator, chunk, npages * COMPACT_PAGE);
     }
     c->chunks[c->nchunks++] = chunk;
     c->nfresh += npages - 1;
@@ -108,4 +108,11 @@ uint32_t unseen__compact_page_take(struct compact *c)
 void unseen__compact_page_give(struct compact *c, uint32_t number)
 {
     c->free_pages[c->nfree++] = number;
+}
+
+void unseen__compact_give_pages(struct compact *c, const struct compact_group *group)
+{
+    for (unsigned p = 0; p < group->npages; p++) {
+        unseen__compact_page_give(c, group->page[p]);
+    }
 }

@@ -41,7 +41,7 @@ static unsigned least_depth(const struct compact *c)
     do {
         unsigned depth = compact_find(c, path)->depth;
         least = depth < least ? depth : least;
-        path += depth ? (uint64_t)1 << (64 - depth) : 0;
+        path = compact_next_path(path, depth);
     } while (path);
     return least;
 }
@@ -137,9 +137,7 @@ enum unseen_status unseen__compact_load_params(struct unseen__filter *filter, co
     size_t copies;
     struct compact_group group = *unseen__compact_directory_find(c, 0, &copies);
     unseen__compact_directory_release(c);
-    for (unsigned p = 0; p < group.npages; p++) {
-        unseen__compact_page_give(c, group.page[p]);
-    }
+    unseen__compact_give_pages(c, &group);
     c->ngroups = 0;
     c->npages = 0;
     return UNSEEN_OK;

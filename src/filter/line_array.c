@@ -59,8 +59,8 @@ enum unseen_status unseen__line_array_init(struct unseen__line_array *array, uin
         return UNSEEN_ERR_NOMEM;
     }
     if (!to_load) {
-        for (size_t at = 0; array->nbytes >= LARGE && at < array->nbytes; at += UNSEEN__HUGE_PAGE) {
-            unseen__memory_large(allocator, array->bytes + at);
+        if (array->nbytes >= LARGE) {
+            unseen__memory_large(allocator, array->bytes, array->nbytes);
         }
         return UNSEEN_OK;
     }
@@ -171,7 +171,7 @@ enum unseen_status unseen__line_array_load_piece(struct unseen__line_array *arra
     /* A huge page for a piece of a few lines would waste memory. */
     const size_t huge = (offset + n - 1) / UNSEEN__HUGE_PAGE * UNSEEN__HUGE_PAGE;
     if (array->nbytes >= LARGE && huge >= offset && n >= FULL_PIECE / 2) {
-        unseen__memory_large(allocator, array->bytes + huge);
+        unseen__memory_large(allocator, array->bytes + huge, UNSEEN__HUGE_PAGE);
     }
     memcpy(array->bytes + offset, bytes, n);
     array->nloaded += n / UNSEEN__LINE;

@@ -83,8 +83,8 @@ static uint64_t *take_keys(const struct unseen_allocator *allocator, size_t cap)
 {
     uint64_t *keys = unseen__alloc(allocator, cap * sizeof(*keys), 64);
     const size_t len = cap * sizeof(*keys);
-    for (size_t at = 0; keys && len % UNSEEN__HUGE_PAGE == 0 && at < len; at += UNSEEN__HUGE_PAGE) {
-        unseen__memory_large(allocator, (uint8_t *)keys + at);
+    if (keys && len % UNSEEN__HUGE_PAGE == 0) {
+        unseen__memory_large(allocator, keys, len);
     }
     return keys;
 }

@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filename.h"
 #include "base/memory.h"
 #include "hash/checksum.h"
 
@@ -182,9 +183,7 @@ static enum unseen_status load_pages(struct unseen__list_file *file, struct unse
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, file->path);
     }
     file->memory = memory;
-    for (size_t at = 0; at < len; at += UNSEEN__HUGE_PAGE) {
-        unseen__memory_large(&file->allocator, memory + at);
-    }
+    unseen__memory_large(&file->allocator, memory, len);
     file->view.pages = memory;
     return read_exactly(file, UNSEEN__LIST_HEADER_LEN, memory,
                         (size_t)file->offsets.npages * UNSEEN__LIST_PAGE, error);
@@ -225,12 +224,10 @@ enum unseen_status unseen__list_file_open(struct unseen__list_file *file, const 
                                           struct unseen_error *error)
 {
     *file = (struct unseen__list_file){.allocator = *allocator, .fd = -1};
-    const size_t len = strlen(path) + 1;
-    file->path = unseen__alloc(allocator, len, 1);
+    file->path = unseen__path_with(allocator, path, "");
     if (!file->path) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
     }
-    memcpy(file->path, path, len);
     const int code = unseen__file_open(path, O_RDONLY, &file->fd);
     enum unseen_status status =
         code ? unseen__error_io(error, "read", path, code) : inspect(file, error);
@@ -270,7 +267,7 @@ void unseen__list_file_release(struct unseen__list_file *file)
     unseen__list_changes_release(&file->changes);
     unseen__hasher_release(&file->hasher);
     unseen__secret_forget(&file->header.secret);
-    unseen__free(allocator, file->path, strlen(file->path) + 1);
+    unseen__path_free(allocator, file->path);
 }
 
 /* ---- checksums ---- */

@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/filename.h"
 #include "base/macros.h"
 #include "base/memory.h"
 #include "hash/checksum.h"
@@ -100,8 +101,8 @@ static uint8_t *take_buffers(const struct unseen__spill *s)
 {
     const size_t len = buffers_len(s);
     uint8_t *buffers = unseen__alloc(&s->allocator, len, CHUNK_MIN);
-    for (size_t at = 0; buffers && is_huge(s) && at < len; at += UNSEEN__HUGE_PAGE) {
-        unseen__memory_large(&s->allocator, buffers + at);
+    if (buffers && is_huge(s)) {
+        unseen__memory_large(&s->allocator, buffers, len);
     }
     return buffers;
 }
@@ -131,14 +132,10 @@ enum unseen_status unseen__spill_create(struct unseen__spill **spill_out, unsign
     s->allocator = *allocator;
     set_sizes(s, part_bits, key_bits, memory);
     s->fd = -1;
-    const size_t folder_len = strlen(folder) + 1;
-    s->folder = unseen__alloc(allocator, folder_len, 1);
+    s->folder = unseen__path_with(allocator, folder, "");
     s->parts = unseen__alloc(allocator, s->nparts * sizeof(*s->parts), _Alignof(max_align_t));
     s->fill = unseen__alloc_zero(allocator, s->nparts * sizeof(*s->fill), 64);
     s->buffers = take_buffers(s);
-    if (s->folder) {
-        memcpy(s->folder, folder, folder_len);
-    }
     if (!s->folder || !s->parts || !s->fill || !s->buffers) {
         unseen__spill_free(s);
         return UNSEEN_ERR_NOMEM;
@@ -159,7 +156,7 @@ void unseen__spill_free(struct unseen__spill *s)
     if (s->fd >= 0 && !s->kept) {
         (void)close(s->fd); /* nobody will read it */
     }
-    unseen__free(&allocator, s->folder, s->folder ? strlen(s->folder) + 1 : 0);
+    unseen__path_free(&allocator, s->folder);
     unseen__free(&allocator, s->parts, s->nparts * sizeof(*s->parts));
     unseen__free(&allocator, s->fill, s->nparts * sizeof(*s->fill));
     unseen__free(&allocator, s->buffers, buffers_len(s));

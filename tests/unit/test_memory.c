@@ -17,7 +17,7 @@ static bool is_usable(const struct unseen_allocator *a, size_t size, size_t alig
     memset(ptr, 0x5A, size);
     ok = ok && ptr[0] == 0x5A && ptr[size - 1] == 0x5A;
     if (size % UNSEEN__HUGE_PAGE == 0) {
-        unseen__memory_large(a, ptr);
+        unseen__memory_large(a, ptr, UNSEEN__HUGE_PAGE);
         ok = ok && ptr[size / 2] == 0x5A;
     }
     unseen__free(a, ptr, size);
@@ -81,7 +81,8 @@ int main(void)
     struct unseen_allocator copy = unseen__allocator(&own);
     void *one = unseen__alloc(&copy, 10, 1);
     CHECK(one && unseen__alloc_zero(&copy, 10, 1) == NULL);
-    unseen__memory_large(&copy, one); /* not the default allocator's: left alone */
+    unseen__memory_large(&copy, one,
+                         UNSEEN__HUGE_PAGE); /* not the default allocator's: left alone */
     CHECK(unseen__memory_is_plausible(&copy, SIZE_MAX / 2));
     unseen__free(&copy, one, 10);
     CHECK_EQ(counting.nlive, 0);
