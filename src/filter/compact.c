@@ -264,7 +264,7 @@ static double estimate_rate(const struct compact *c)
     return ldexp(sum, 1 - 6 - 3 - (int)c->layout->r_bits);
 }
 
-static enum unseen_status compact_make_room(struct unseen__filter *filter, uint64_t capacity)
+static enum unseen_status compact_reserve(struct unseen__filter *filter, uint64_t capacity)
 {
     struct compact *c = compact_from(filter);
     unsigned depth;
@@ -340,7 +340,7 @@ const struct unseen__filter_ops unseen__compact_ops = {
     .add = compact_add,
     .contains = compact_contains,
     .remove = compact_remove,
-    .make_room = compact_make_room,
+    .reserve = compact_reserve,
     .nkeys = compact_nkeys,
     .stats = compact_stats,
     .save_params = unseen__compact_save_params,
@@ -372,7 +372,7 @@ const struct unseen__filter_ops unseen__compact_count_ops = {
     .contains = compact_contains,
     .remove = compact_remove,
     .multiplicity = unseen__compact_count,
-    .make_room = compact_make_room,
+    .reserve = compact_reserve,
     .nkeys = compact_nkeys,
     .stats = compact_stats,
     .save_params = unseen__compact_save_params,

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * A key whose two lines are full: a tag of these lines moves aside (a kick), or the group grows, or
- * the key goes to the stash. */
+ * A key by itself: it goes into one of its two lines. If they are full, a tag of these lines moves
+ * aside (a kick), or the group grows, or the key goes to the stash. */
 #include "filter/compact_ops.h"
 
 static uint32_t free_slots(const struct compact *c, const uint8_t *line)
 {
     return c->kernel->compare(line, 0).empty & ((1u << c->layout->slots) - 1);
 }
-
-/* ---- a key whose lines are full ---- */
 
 bool unseen__compact_add_plain(struct compact *c, const struct compact_probe *probe, uint32_t mark)
 {
@@ -23,6 +21,8 @@ bool unseen__compact_add_plain(struct compact *c, const struct compact_probe *pr
     compact_fill_slot(c, c->layout->is_wide, probe, mark, take_b ? probe->b : probe->a, free);
     return true;
 }
+
+/* ---- a key whose lines are full ---- */
 
 void unseen__compact_kick_in(struct compact *c, struct compact_kicked *kicked)
 {

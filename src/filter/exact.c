@@ -231,7 +231,7 @@ static void exact_remove(struct unseen__filter *filter, const struct unseen_key 
     e->kernel->remove(e, keys, n, verdicts);
 }
 
-static enum unseen_status exact_make_room(struct unseen__filter *filter, uint64_t capacity)
+static enum unseen_status exact_reserve(struct unseen__filter *filter, uint64_t capacity)
 {
     struct exact *e = exact_from(filter);
     unsigned depth;
@@ -496,7 +496,7 @@ const struct unseen__filter_ops unseen__exact_ops = {
     .add = exact_add,
     .contains = exact_contains,
     .remove = exact_remove,
-    .make_room = exact_make_room,
+    .reserve = exact_reserve,
     .nkeys = exact_nkeys,
     .stats = exact_stats,
     .save_params = exact_save_params,

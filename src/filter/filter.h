@@ -91,15 +91,15 @@ struct unseen__filter_ops {
     /* How often a key was added, as unseen_set_count; NULL: the filter cannot tell. */
     uint64_t (*multiplicity)(const struct unseen__filter *filter, struct unseen_key key);
 
-    /* Reserves room for n more keys, so that adding them cannot fail. Each key that add gets uses
+    /* Secures room for n more keys, so that adding them cannot fail. Each key that add gets uses
      * up one of them; n < 0 gives room back. A filter needs this operation if its add can fail and
      * it cannot remove: a batch over several filters could not be undone. */
-    enum unseen_status (*reserve)(struct unseen__filter *filter, ptrdiff_t n);
+    enum unseen_status (*secure)(struct unseen__filter *filter, ptrdiff_t n);
 
     /* Grows at once to the geometry that a filter made for this capacity (of the whole set) has,
      * unless it is larger. NULL: the filter does not grow by itself, or not in one step. Errors:
      * NOMEM, RANDOM; the filter may have grown by some of it. */
-    enum unseen_status (*make_room)(struct unseen__filter *filter, uint64_t capacity);
+    enum unseen_status (*reserve)(struct unseen__filter *filter, uint64_t capacity);
 
     /* The nkeys of stats alone. It must be cheap: an export calls it at each chunk. */
     uint64_t (*nkeys)(const struct unseen__filter *filter);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists the filters, and finds a filter by its name. A new filter is one file and one line here. */
+ * Lists the filters, and finds a filter by its name. A new filter is a file, or a few of one
+ * prefix, and one line here. */
 #include "filter/filter.h"
 
 #include <string.h>

@@ -39,12 +39,13 @@
 #include "base/macros.h"
 #include "base/memory.h"
 #include "filter/blocks.h"
+#include "filter/open_keys.h"
 #include "filter/tally.h"
 #include "small/outline.h"
 #include "small/small.h"
 
 enum {
-    BATCH = 256,
+    BATCH = OPEN_KEYS_MAX,
     SAVED_KIND = 2,
     PIECE_LAYERED = 2,
     LINKS_MAX = 40,
@@ -355,23 +356,6 @@ static void drop_empty_rest(struct layered *l)
 
 /* ---- keys ---- */
 
-/* The keys of a batch that no part is known to have. */
-struct open_keys {
-    struct unseen_key keys[BATCH];
-    uint16_t at[BATCH]; /* the index of each key in the batch */
-    uint8_t verdicts[BATCH];
-    size_t n;
-};
-
-static void open_batch(const struct unseen_key *keys, size_t n, struct open_keys *open)
-{
-    memcpy(open->keys, keys, n * sizeof(*keys));
-    for (size_t i = 0; i < n; i++) {
-        open->at[i] = (uint16_t)i;
-    }
-    open->n = n;
-}
-
 /* Asks the small set about the keys that its outline lets through. */
 static void ask_outlined(const struct layered *l, const struct unseen_key *keys, size_t n,
                          uint8_t *verdicts)
@@ -426,20 +410,10 @@ static void ask_parts(const struct layered *l, unsigned part, struct open_keys *
                       uint8_t *verdicts)
 {
     for (part++; part-- > PART_SMALL && open->n > 0;) {
-        const bool is_there = part == PART_SMALL ? l->small != NULL : l->filters[part] != NULL;
-        const size_t n = is_there ? open->n : 0;
-        size_t left = 0;
-        if (!is_there) {
-            continue;
+        if (part == PART_SMALL ? l->small != NULL : l->filters[part] != NULL) {
+            ask_part(l, part, open->keys, open->n, open->verdicts);
+            (void)open_keys_close(open, verdicts, NULL);
         }
-        ask_part(l, part, open->keys, n, open->verdicts);
-        for (size_t i = 0; i < n; i++) {
-            verdicts[open->at[i]] = open->verdicts[i];
-            open->keys[left] = open->keys[i];
-            open->at[left] = open->at[i];
-            left += open->verdicts[i] == UNSEEN_NEW;
-        }
-        open->n = left;
     }
 }
 
@@ -449,7 +423,7 @@ static void layered_contains(const struct unseen__filter *filter, const struct u
     const struct layered *l = layered_from_const(filter);
     struct open_keys open;
     for (size_t done = 0; done < n; done += BATCH) {
-        open_batch(keys + done, n - done < BATCH ? n - done : BATCH, &open);
+        open_keys_begin(&open, keys + done, n - done < BATCH ? n - done : BATCH);
         ask_parts(l, newest_part(l), &open, verdicts + done);
     }
 }
@@ -483,7 +457,7 @@ static enum unseen_status add_rest(struct layered *l, const struct unseen_key *k
     struct open_keys open;
     size_t nadded = 0;
     n = room > 0 && room < n ? (size_t)room : n;
-    open_batch(keys, n, &open);
+    open_keys_begin(&open, keys, n);
     ask_parts(l, room > 0 ? newest - 1 : newest, &open, verdicts);
     if (open.n > 0) {
         status = room > 0 ? UNSEEN_OK : make_rest(l);

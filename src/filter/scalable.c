@@ -39,11 +39,12 @@
 #include "base/macros.h"
 #include "base/memory.h"
 #include "filter/filter.h"
+#include "filter/open_keys.h"
 #include "filter/tally.h"
 
 enum {
     LINKS_MAX = UNSEEN__TALLY_PARTS,
-    BATCH = 256,
+    BATCH = OPEN_KEYS_MAX,
     FIRST_CAPACITY = 1024,
     SHARD_BITS_MAX = 8,
     SAVED_KIND = 1,
@@ -70,8 +71,8 @@ struct scalable {
     const struct unseen__filter_ops *link_ops;
     struct link links[LINKS_MAX];
     unsigned nlinks;
-    bool has_spare;     /* links[nlinks] is made, and empty */
-    uint64_t nreserved; /* keys for which room is reserved */
+    bool has_spare;    /* links[nlinks] is made, and empty */
+    uint64_t nsecured; /* keys for which room is secured */
     uint64_t first_capacity;
     double fpr;
     uint64_t saved_max; /* while loading: the most bytes of all pieces */
@@ -149,14 +150,14 @@ static enum unseen_status append_link(struct scalable *s)
     return status;
 }
 
-static enum unseen_status scalable_reserve(struct unseen__filter *filter, ptrdiff_t n)
+static enum unseen_status scalable_secure(struct unseen__filter *filter, ptrdiff_t n)
 {
     struct scalable *s = scalable_from(filter);
     if (n < 0) {
-        s->nreserved -= (uint64_t)-n;
+        s->nsecured -= (uint64_t)-n;
         return UNSEEN_OK;
     }
-    const uint64_t wanted = s->nreserved + (uint64_t)n;
+    const uint64_t wanted = s->nsecured + (uint64_t)n;
     const uint64_t room = room_of(newest(s));
     const uint64_t spare_room = s->has_spare ? s->links[s->nlinks].capacity : 0;
     if (wanted > room + spare_room) {
@@ -165,7 +166,7 @@ static enum unseen_status scalable_reserve(struct unseen__filter *filter, ptrdif
             return status;
         }
     }
-    s->nreserved = wanted;
+    s->nsecured = wanted;
     return UNSEEN_OK;
 }
 
@@ -250,14 +251,6 @@ static enum unseen_status scalable_create(struct unseen__filter **filter_out,
 
 /* ---- keys ---- */
 
-/* The keys of a batch whose answer is still open. */
-struct open_keys {
-    struct unseen_key keys[BATCH];
-    uint16_t at[BATCH]; /* the index of each key in the batch */
-    uint8_t verdicts[BATCH];
-    size_t n;
-};
-
 /* A key as links see it: without the prefix that all keys of this filter share. */
 static struct unseen_key link_key(const struct scalable *s, struct unseen_key key)
 {
@@ -267,11 +260,10 @@ static struct unseen_key link_key(const struct scalable *s, struct unseen_key ke
 static void open_batch(const struct scalable *s, const struct unseen_key *keys, size_t n,
                        struct open_keys *open)
 {
+    open_keys_begin(open, keys, n);
     for (size_t i = 0; i < n; i++) {
-        open->keys[i] = link_key(s, keys[i]);
-        open->at[i] = (uint16_t)i;
+        open->keys[i] = link_key(s, open->keys[i]);
     }
-    open->n = n;
 }
 
 /* Asks one link about all open keys. Keys that the link has are answered, and copied to `had`
@@ -279,22 +271,8 @@ static void open_batch(const struct scalable *s, const struct unseen_key *keys, 
 static size_t ask_link(const struct scalable *s, unsigned link, struct open_keys *open,
                        uint8_t *verdicts, struct unseen_key *had)
 {
-    size_t left = 0;
-    const size_t n = open->n;
-    s->link_ops->contains(s->links[link].filter, open->keys, n, open->verdicts);
-    for (size_t i = 0; i < n; i++) {
-        const struct unseen_key key = open->keys[i];
-        const bool is_open = open->verdicts[i] == UNSEEN_NEW;
-        verdicts[open->at[i]] = open->verdicts[i];
-        if (had) {
-            had[i - left] = key;
-        }
-        open->keys[left] = key;
-        open->at[left] = open->at[i];
-        left += is_open;
-    }
-    open->n = left;
-    return n - left;
+    s->link_ops->contains(s->links[link].filter, open->keys, open->n, open->verdicts);
+    return open_keys_close(open, verdicts, had);
 }
 
 static void scalable_contains(const struct unseen__filter *filter, const struct unseen_key *keys,
@@ -364,7 +342,7 @@ static enum unseen_status add_batches(struct scalable *s, bool absent_only,
         status = scalable_add_batch(s, absent_only, keys + done, count, verdicts + done);
         done += status == UNSEEN_OK ? count : 0;
     }
-    s->nreserved -= n < s->nreserved ? n : s->nreserved;
+    s->nsecured -= n < s->nsecured ? n : s->nsecured;
     *ndone_out = done;
     return status;
 }
@@ -676,7 +654,7 @@ static enum unseen_status scalable_load_finish(struct unseen__filter *filter)
         .add_absent = add_absent_,                                                                 \
         .contains = scalable_contains,                                                             \
         .remove = remove_,                                                                         \
-        .reserve = scalable_reserve,                                                               \
+        .secure = scalable_secure,                                                                 \
         .nkeys = scalable_nkeys,                                                                   \
         .stats = scalable_stats,                                                                   \
         .tally = scalable_tally,                                                                   \

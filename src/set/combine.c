@@ -121,8 +121,8 @@ static enum unseen_status combine_begin(struct unseen_set *set, const struct uns
     return *buf_out ? UNSEEN_OK : unseen__error_plain(error, UNSEEN_ERR_NOMEM);
 }
 
-static enum unseen_status end(struct unseen_set *set, uint8_t *buf, enum unseen_status status,
-                              struct unseen_error *error)
+static enum unseen_status combine_end(struct unseen_set *set, uint8_t *buf,
+                                      enum unseen_status status, struct unseen_error *error)
 {
     unseen__free(&set->allocator, buf, UNSEEN_CHUNK_MAX);
     if (status == UNSEEN_ERR_UNSUPPORTED) {
@@ -144,7 +144,7 @@ static enum unseen_status combine(struct unseen_set *set, const struct unseen_se
     }
     status = combine_from(set, combination, other, 0, buf);
     combine_finish(set, combination, other);
-    return end(set, buf, status, error);
+    return combine_end(set, buf, status, error);
 }
 
 /* The piece at *cursor, of a filter whose pieces can be merged one by one. */
@@ -191,7 +191,7 @@ enum unseen_status unseen_set_merge_step(struct unseen_set *set, const struct un
             *cursor = UNSEEN_MERGE_DONE;
         }
     }
-    return end(set, buf, status, error);
+    return combine_end(set, buf, status, error);
 }
 
 enum unseen_status unseen_set_merge(struct unseen_set *set, const struct unseen_set *other,

@@ -11,14 +11,14 @@
 
 enum unseen_status unseen_set_reserve(struct unseen_set *set, uint64_t nkeys)
 {
-    if (!set->ops->make_room) {
+    if (!set->ops->reserve) {
         return UNSEEN_ERR_UNSUPPORTED;
     }
     enum unseen_status status = unseen__set_fetch_all(set);
     for (size_t i = 0; i < unseen__set_nshards(set) && status == UNSEEN_OK; i++) {
         struct unseen__shard *shard = &set->shards[i];
         pthread_mutex_lock(&shard->lock);
-        status = set->ops->make_room(shard->filter, nkeys);
+        status = set->ops->reserve(shard->filter, nkeys);
         shard->generation += RESERVED;
         pthread_mutex_unlock(&shard->lock);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A set: bytes -> identity -> key -> filter -> verdict. set_threads.c takes the last step. */
+ * A set: bytes -> identity -> key -> filter -> verdict. unseen__set_run (set.h) takes the last
+ * step. */
 #include "set/set.h"
 
 #include <string.h>

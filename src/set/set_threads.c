@@ -46,11 +46,11 @@ uint64_t unseen__set_count_key(const struct unseen_set *set, struct unseen_key k
     return count;
 }
 
-static enum unseen_status reserve_locked(const struct unseen_set *set, size_t shard, ptrdiff_t n)
+static enum unseen_status secure_locked(const struct unseen_set *set, size_t shard, ptrdiff_t n)
 {
     struct unseen__shard *s = &set->shards[shard];
     pthread_mutex_lock(&s->lock);
-    enum unseen_status status = set->ops->reserve(s->filter, n);
+    enum unseen_status status = set->ops->secure(s->filter, n);
     pthread_mutex_unlock(&s->lock);
     return status;
 }
@@ -106,17 +106,17 @@ static void take_back(const struct unseen_set *set, struct sorted *s, size_t n, 
 }
 
 /* Makes room for the keys of all filters. If one filter has no room, gives all room back. */
-static enum unseen_status reserve_all(const struct unseen_set *set, const struct sorted *s)
+static enum unseen_status secure_all(const struct unseen_set *set, const struct sorted *s)
 {
     size_t nshards = unseen__set_nshards(set);
     enum unseen_status status = UNSEEN_OK;
     size_t k;
-    for (k = 0; set->ops->reserve && k < nshards && status == UNSEEN_OK; k++) {
+    for (k = 0; set->ops->secure && k < nshards && status == UNSEEN_OK; k++) {
         ptrdiff_t count = s->start[k + 1] - s->start[k];
-        status = count ? reserve_locked(set, k, count) : UNSEEN_OK;
+        status = count ? secure_locked(set, k, count) : UNSEEN_OK;
     }
     for (k = status == UNSEEN_OK ? 0 : k - 1; k-- > 0;) {
-        (void)reserve_locked(set, k, -(ptrdiff_t)(s->start[k + 1] - s->start[k]));
+        (void)secure_locked(set, k, -(ptrdiff_t)(s->start[k + 1] - s->start[k]));
     }
     return status;
 }
@@ -130,7 +130,7 @@ static enum unseen_status add_singly(const struct unseen_set *set, enum unseen__
     size_t one;
     for (*ndone = 0; *ndone < n && status == UNSEEN_OK; *ndone += status == UNSEEN_OK) {
         size_t shard = shard_of(set, keys[*ndone]);
-        status = reserve_locked(set, shard, 1);
+        status = secure_locked(set, shard, 1);
         if (status == UNSEEN_OK) {
             status = run_locked(set, shard, operation, &keys[*ndone], 1, verdicts + *ndone, &one);
         }
@@ -144,7 +144,7 @@ static enum unseen_status run_sorted(const struct unseen_set *set, enum unseen__
 {
     struct sorted s;
     sort_by_shard(set, keys, n, &s);
-    enum unseen_status result = is_add(operation) ? reserve_all(set, &s) : UNSEEN_OK;
+    enum unseen_status result = is_add(operation) ? secure_all(set, &s) : UNSEEN_OK;
     if (result != UNSEEN_OK) {
         return add_singly(set, operation, keys, n, verdicts, ndone);
     }
@@ -189,7 +189,7 @@ enum unseen_status unseen__set_run_shared(const struct unseen_set *set,
                                           const struct unseen_key *keys, size_t n,
                                           uint8_t *verdicts, size_t *ndone)
 {
-    if (n > 0 && is_of_one_shard(set, keys, n) && !(is_add(operation) && set->ops->reserve)) {
+    if (n > 0 && is_of_one_shard(set, keys, n) && !(is_add(operation) && set->ops->secure)) {
         return run_locked(set, shard_of(set, keys[0]), operation, keys, n, verdicts, ndone);
     }
     for (size_t done = 0; done < n; done += SHARED_BATCH) {
