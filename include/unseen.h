@@ -19,7 +19,8 @@
  * large will a set be?), lines, errors. unseen_list.h has static lists, unseen_bitmap.h sets of
  * integers, unseen_arrow.h Arrow arrays, unseen_replica.h copies of sets that stay equal,
  * unseen_small.h sets of a few keys, unseen_shard.h which of n machines a URL belongs to,
- * unseen_reserve.h room for keys that are about to come.
+ * unseen_reserve.h room for keys that are about to come, unseen_layer.h filters of other programs,
+ * which answer questions as they are.
  *
  * Conventions of all headers
  *
@@ -173,7 +174,8 @@ struct unseen_set_options {
  *   - NOMEM
  *   error->setting says which setting is wrong.
  * Threads: any.
- * Time: microseconds. The memory for a capacity is taken at once, and zeroed by the system. */
+ * Time: microseconds. With a capacity, "compact" and "exact" write all of their memory; that of the
+ *   other filters comes as keys do. */
 UNSEEN_API enum unseen_status unseen_set_create(struct unseen_set **set_out,
     const struct unseen_set_options *options, struct unseen_error *error);
 
@@ -352,7 +354,9 @@ UNSEEN_API const char *unseen_set_profile(const struct unseen_set *set);
  *   - UNSUPPORTED: the filter lacks UNSEEN_CAN_MERGE or UNSEEN_CAN_INTERSECT
  *   - MISMATCH: error->setting says which setting differs
  *   - ARGUMENT: set and other are one object
- *   - NOMEM; UNSUPPORTED, too, if keys of two "compact" sets crowd in one place, made by the secret
+ *   - UNSUPPORTED, too: keys of two "compact" sets crowd in one place, made by the secret
+ *   - NOMEM
+ *   - RANDOM: as unseen_set_add
  *   The set is then as it was, but a "compact" set that could not grow has some keys of the other,
  *   too. After NOMEM call merge again for the rest. For all or nothing, merge into unseen_set_copy.
  * Threads: one, for both sets.
@@ -430,6 +434,7 @@ UNSEEN_API enum unseen_status unseen_import_create(struct unseen_import **import
  *   - MISMATCH: the set has another URL identity than options->url, or the chunk is of another
  *     export: of another set, or of the same set before or after a change
  *   - NOMEM
+ *   - RANDOM: as unseen_set_add
  *   - ARGUMENT or UNSUPPORTED (cpu, at the header)
  *   After an error the import can only be freed.
  * Threads: one.

@@ -147,7 +147,7 @@ UNSEEN_API enum unseen_status unseen_kind_texts(enum unseen_kind kind, const str
  *         unseen_list_build_checkpoint(build, note, note_len, &error);
  *     unseen_list_build_finish(build, NULL, NULL, &error);
  *     unseen_list_build_free(build);
- * Threads: one, for each function of a build but unseen_list_build_key. */
+ * Threads: one, for each function of a build but _create, _resume and _key. */
 
 struct unseen_list_build;
 
@@ -217,7 +217,9 @@ UNSEEN_API enum unseen_status unseen_list_plan(
  *   - FPR: too low
  *   - UNSUPPORTED: cpu
  *   - RANDOM
- *   - NOMEM. With options.keep also: IO
+ *   - NOMEM
+ *   With options.keep also:
+ *   - IO
  *   - MISSING: the folder
  *   - FOREIGN: "keys" or "state" is not one of unseen, or a link
  *   - BUSY: another process builds there
@@ -243,7 +245,7 @@ UNSEEN_API enum unseen_status unseen_list_build_create(struct unseen_list_build 
  *   - VERSION
  *   - IO
  *   - and those of _create
- * Threads: one, as for _create.
+ * Threads: any.
  * Time: linear in the note and a table of the parts; keys stay on the disk. */
 UNSEEN_API enum unseen_status unseen_list_build_resume(struct unseen_list_build **build_out,
     const char *path, const struct unseen_list_build_options *options,
@@ -309,7 +311,7 @@ UNSEEN_API enum unseen_status unseen_list_build_checkpoint(
  *   - CORRUPT: keys came back from the disk changed
  *   - BUSY: another process builds the same path
  *   - FOREIGN: PATH.new is a link, or another user's file
- *   - ARGUMENT: called twice, or more than 10^13 keys
+ *   - ARGUMENT: called twice, or more keys than 2^32 pages can have
  *   - STOPPED
  * Threads: one; it makes options.threads of its own.
  * Time: some 80 ns of processor time for each key. */
@@ -559,10 +561,9 @@ UNSEEN_API void unseen_list_changes(const struct unseen_list *list,
  *   - CORRUPT
  *   - VERSION
  *   - IO
- *   - NOMEM: the list answers as before, or with the first of the new commits. MISMATCH: the file
- *     was overwritten, by another list or by something that is not a list. Its answers are
- *     worthless then
- *   - if it is mapped and was cut short, a question ends the process
+ *   - NOMEM: the list answers as before, or with the first of the new commits
+ *   - MISMATCH: the file was overwritten, by another list or by something that is not a list. Its
+ *     answers are worthless then; if it is mapped and was cut short, a question ends the process
  * Threads: one, and no questions meanwhile.
  * Time: one look at the header and the length of the file if there is nothing new. */
 UNSEEN_API enum unseen_status unseen_list_refresh(

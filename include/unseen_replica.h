@@ -15,7 +15,7 @@
 #ifndef UNSEEN_REPLICA_H
 #define UNSEEN_REPLICA_H
 
-#include <unseen.h>
+#include "unseen.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,6 +27,7 @@ extern "C" {
  * Ownership: the caller frees *copy_out with unseen_set_free.
  * Errors:
  *   - NOMEM
+ *   - RANDOM: as unseen_set_add
  * Threads: one, for the set.
  * Time: linear in the memory; 5 to 11 ns for each key, 28 ns with "exact". */
 UNSEEN_API enum unseen_status unseen_set_copy(

@@ -11,7 +11,7 @@
 #ifndef UNSEEN_RESERVE_H
 #define UNSEEN_RESERVE_H
 
-#include <unseen.h>
+#include "unseen.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,6 +26,7 @@ extern "C" {
  * Errors:
  *   - UNSUPPORTED: the filter is neither "compact" nor "compact-count" nor "exact"
  *   - NOMEM: the set has its keys, and perhaps some of the room
+ *   - RANDOM: so too
  * Threads: as unseen_set_add.
  * Time: linear in the memory; for each key in the set, 5 ns for each doubling, "exact" 15 ns. */
 UNSEEN_API enum unseen_status unseen_set_reserve(struct unseen_set *set, uint64_t nkeys);

@@ -16,7 +16,7 @@
 #ifndef UNSEEN_SHARD_H
 #define UNSEEN_SHARD_H
 
-#include <unseen.h>
+#include "unseen.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -25,7 +25,7 @@
 #ifndef UNSEEN_SMALL_H
 #define UNSEEN_SMALL_H
 
-#include <unseen.h>
+#include "unseen.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -117,9 +117,7 @@ struct unseen_small_stats {
     double fpr_promise;  /* the rate at any number of keys, also after unseen_small_grow */
     double fpr_estimate; /* the rate expected now */
     unsigned nlayers;    /* layers that a question asks */
-    const uint8_t
-        *seed; /* the UNSEEN_SMALL_SEED_LEN bytes that the value keeps, in the value; NULL:
-                          * it keeps none */
+    const uint8_t *seed; /* the UNSEEN_SMALL_SEED_LEN bytes that it keeps, in the value; or NULL */
 };
 
 /* Fills in as much of *stats_out as stats_out->size says.
@@ -138,6 +136,7 @@ UNSEEN_API enum unseen_status unseen_small_stats(
  * Arguments:
  *   - *value may be another pointer afterwards.
  * Errors:
+ *   - SPACE: the value has nearly UNSEEN_SMALL_LEN_MAX bytes
  *   - NOMEM: the value is as it was
  * Threads: one.
  * Time: linear in the bytes. */
@@ -175,12 +174,12 @@ UNSEEN_API size_t unseen_small_save(const void *value, void *buf);
 
 /* Makes a set of unseen.h that goes on where a value that is full, or not, ends. It has all keys of
  * the value, and keeps its promise at any number of keys. Of a value with layers, it is a set with
- * the filter "layered", which cannot remove: the layers, frozen, and behind them, at 1e-3 and
+ * the filter "layered", which cannot remove: the layers, frozen, and behind them, at 9e-4 and
  * above, a chain of block filters that doubles, with a tenth of the rate: 20 to 40 bits for a key
- * at 1e-2. Below 1e-3 a compact set is behind them. Below 1e-5, it is a set with the filter
- * "compact", and nothing is left of the value; or,
- * if the options say so, with the filter "compact-count", in which each key was added once. All
- * three are exported and imported as any other set.
+ * at 1e-2. Below 9e-4 a compact set is behind them. Below 1e-5, it is a set with the filter
+ * "compact", and nothing is left of the value; or, if the options say so, with the filter
+ * "compact-count", in which each key was added once. All three are exported and imported as any
+ * other set.
  *
  * A set with the filter "layered", a rate of 1e-5 or more and a capacity can also be made by
  * unseen_set_create: it is a block filter for so many keys (9.9 bits for a key at 1e-2, 20.6 at

@@ -278,7 +278,7 @@ static bool serve_loop(struct service *s, bool *reader_gone_out)
 
 int serve_run(const struct options *o, enum unseen_cpu cpu)
 {
-    char token[TOKEN_MAX + 2];
+    char token[TOKEN_MAX + 2] = "";
     struct service s = {.options = o,
                         .protocol = protocol_find(o->serve.protocol),
                         .path = o->seen.path,

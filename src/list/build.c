@@ -33,8 +33,6 @@ enum {
 };
 
 static const uint64_t MEMORY_DEFAULT = UINT64_C(1) << 30;
-static const double FPR_MIN = 1e-9;
-static const double FPR_MAX = 0.25;
 
 /* Keys that agree in all kept bits count as one. That may add at most this share to the rate. */
 static const double COLLISIONS = 0.006;
@@ -46,18 +44,18 @@ static const double COLLISIONS = 0.006;
 static enum unseen_status check_rate(const struct unseen_list_build_options *options,
                                      const char *path, struct unseen_error *error)
 {
-    const double least = FPR_MIN * unseen_kind_texts_max(options->kind);
+    const double least = UNSEEN__LIST_FPR_MIN * unseen_kind_texts_max(options->kind);
     if (options->fpr > 0 && options->fpr < least) {
         return unseen__error_setting(
             error, UNSEEN_ERR_FPR, UNSEEN_SETTING_FPR,
             "%s: a rate of %g is too low: the least for the kind \"%s\" is %.2g", path,
             options->fpr, unseen_kind_name(options->kind), least);
     }
-    return options->fpr > 0 && options->fpr <= FPR_MAX
+    return options->fpr > 0 && options->fpr <= UNSEEN__LIST_FPR_MAX
                ? UNSEEN_OK
                : unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_FPR,
                                        "%s: a rate of %g is out of its range, %.2g to %g", path,
-                                       options->fpr, least, FPR_MAX);
+                                       options->fpr, least, UNSEEN__LIST_FPR_MAX);
 }
 
 static enum unseen_status build_options(const struct unseen_list_build_options *given,

@@ -18,6 +18,10 @@
 #include "list/state.h"
 #include "unseen_list.h"
 
+/* The rates of a text; a question of several texts has as much for each. */
+#define UNSEEN__LIST_FPR_MIN 1e-9
+#define UNSEEN__LIST_FPR_MAX 0.25
+
 struct unseen_list_build {
     struct unseen_allocator allocator;
     struct unseen_list_build_options options; /* complete; its pointers are not kept */

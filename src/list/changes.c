@@ -15,7 +15,6 @@
 
 enum {
     KIND_CHANGES = 1,
-    SEARCH_AT_ONCE = 1 << 20,
     HASHED_MAX = 64 << 20 /* bytes hashed for heads without records, then a search is given up */
 };
 

@@ -17,19 +17,15 @@ enum {
 static const double LAYERS = 1.05;
 static const double LAST = 0.7; /* the pages of a last layer that is not full */
 
-/* As a build takes them. */
-static const double FPR_MIN = 1e-9;
-static const double FPR_MAX = 0.25;
-
 enum unseen_status unseen_list_plan(enum unseen_kind kind, double fpr, uint64_t nkeys,
                                     uint64_t *nbytes_out, double *fpr_out)
 {
     struct unseen__list_geometry geometry;
     const unsigned ntexts = unseen_kind_texts_max(kind);
-    if (ntexts == 0 || !(fpr > 0 && fpr <= FPR_MAX) || (double)nkeys > 1e13) {
+    if (ntexts == 0 || !(fpr > 0 && fpr <= UNSEEN__LIST_FPR_MAX) || (double)nkeys > 1e13) {
         return UNSEEN_ERR_ARGUMENT;
     }
-    if (fpr / ntexts < FPR_MIN) {
+    if (fpr / ntexts < UNSEEN__LIST_FPR_MIN) {
         return UNSEEN_ERR_FPR;
     }
     const enum unseen_status status = unseen__list_geometry_for(fpr / ntexts, &geometry);

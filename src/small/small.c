@@ -14,7 +14,7 @@
  * Most small sets stay in the first layer, whose share is largest: it decides how many bytes 50
  * keys take. The others share what is left nearly evenly. (With a share that halves from layer to
  * layer, as in a chain without an end, the fifth layer would take 2.3 bits more for each key. Here
- * the chain has an end: unseen_small_grow puts a compact set behind the last layer.)
+ * the chain has an end: unseen_small_grow goes on behind the last layer.)
  *
  * Forms NARROW and WIDE, for low rates. There is one layer, and it keeps as many bits of a key as
  * the compact filter has use for: a full layer is replayed into a compact set, and nothing is left

@@ -109,10 +109,9 @@ static size_t region_of(struct unseen_key key)
     return (size_t)(key.hi >> (64 - REGION_BITS));
 }
 
-/* Small sets take keys in the order of the log. A set that fits into the cache gains nothing from
- * sorting. A set of few page groups would lose: a run of neighbours fills one group, which then
- * cannot split evenly. So would a chain that counts: the order says which of its links has a key,
- * and a removal must find the key where it was. */
+/* Small sets take keys in the order of the log: a set that fits into the cache gains nothing from
+ * sorting. So does a chain that counts: the order says which of its links has a key, and a removal
+ * must find the key where it was. */
 static bool is_worth_sorting(const struct unseen_set *set)
 {
     struct unseen_set_stats stats = {.size = sizeof(stats)};
