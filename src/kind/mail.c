@@ -152,7 +152,8 @@ static void tidy_quotes(struct mail *mail)
         i += local[i] == '\\';
         local[++n] = local[i];
     }
-    if (is_local((struct unseen_bytes){local + 1, n}) && local[1] != '"') {
+    const bool is_all = n == 1 && local[1] == '*'; /* without quotes: a domain */
+    if (is_local((struct unseen_bytes){local + 1, n}) && local[1] != '"' && !is_all) {
         memmove(local, local + 1, n);
         mail->local.len = n;
         return;
