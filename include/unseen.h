@@ -1011,7 +1011,7 @@ struct unseen_store_health {
     size_t size;         /* sizeof(struct unseen_store_health), set by the caller */
     uint64_t nadded;     /* keys added in intact records */
     uint64_t nremoved;   /* keys removed in intact records */
-    uint64_t nrecords;   /* intact records */
+    uint64_t nrecords;   /* intact records that say something */
     uint64_t ndamages;   /* damaged places in log and image */
     uint64_t lost_bytes; /* bytes of the log that are not in intact records */
     uint64_t torn_bytes; /* the unfinished end that a crash leaves: not a damage */

@@ -480,7 +480,7 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
     record.number = log->number + 1;
     memset(log->buf, 0, len);
     unseen__record_encode_head(&record, log->buf);
-    if (payload_len > 0) {
+    if (payload) {
         memcpy(log->buf + UNSEEN__RECORD_HEAD, payload, payload_len);
     }
     if (bits) {
@@ -499,11 +499,19 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
         (void)unseen__file_truncate(log->fd, log->end);
         return unseen__error_io(error, "write", log->path, code);
     }
+    log->ends_open = record.n > 0;
     log->last_offset = log->end;
     log->end += len;
     log->number = record.number;
     log->record_checksum = checksum;
     return UNSEEN_OK;
+}
+
+enum unseen_status unseen__log_append_end(struct unseen__log *log, struct unseen_error *error)
+{
+    const struct unseen__record end = {.kind = UNSEEN__RECORD_CHANGES,
+                                       .output_len = UNSEEN__NO_OUTPUT};
+    return log->ends_open ? unseen__log_append(log, end, NULL, NULL, false, error) : UNSEEN_OK;
 }
 
 enum unseen_status unseen__log_settle(struct unseen__log *log, struct unseen_error *error)

@@ -27,6 +27,7 @@ struct unseen__log {
     uint64_t number;
     uint64_t record_checksum;
     struct unseen__file_stamp torn; /* the file, if a long torn end was found; else zeros */
+    bool ends_open; /* the last record that this process appended has keys or text */
 
     uint8_t *buf; /* for a record that is being made */
     size_t cap;
@@ -84,13 +85,18 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
                                       const uint8_t *payload, const uint8_t *bits, bool sync,
                                       struct unseen_error *error);
 
+/* Appends a record without keys, unless this process has appended nothing, or such a record last.
+ * Damage of the record before it is then no longer taken for an unfinished commit. It is not
+ * synced: the next writer does that before it appends (unseen__log_settle). Errors: IO, NOMEM. */
+enum unseen_status unseen__log_append_end(struct unseen__log *log, struct unseen_error *error);
+
 /* Cuts off the bytes behind the last intact record, and makes the rest and the file's name
  * durable. */
 enum unseen_status unseen__log_settle(struct unseen__log *log, struct unseen_error *error);
 
 void unseen__log_release(struct unseen__log *log);
 
-/* Makes 16 random bytes. UNSUPPORTED if the system has none. */
+/* Makes 16 random bytes. RANDOM if the system gives none. */
 enum unseen_status unseen__log_new_id(uint8_t id[UNSEEN__ID_LEN]);
 
 #endif

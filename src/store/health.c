@@ -59,7 +59,8 @@ enum unseen_status unseen__read_all(struct unseen__reading *r, struct unseen_err
             unseen__scan_skip(&scan);
             continue;
         }
-        r->health.nrecords++;
+        r->has_records = true;
+        r->health.nrecords += scan.record.n > 0 || scan.record.output_len != UNSEEN__NO_OUTPUT;
         unseen__output_follow(&r->output, &scan.record, scan.payload);
         (void)unseen__record_each(&scan.record, scan.payload, scan.bits, r->log->header.key_bits,
                                   count_changes, &r->health);
@@ -231,8 +232,8 @@ static enum unseen_status check_image(struct unseen_store *store, struct unseen_
         unseen__image_release(&image);
     } else if (status == UNSEEN_ERR_MISSING) {
         /* Without a log, the image is written before the first record. */
-        *is_damaged_out = no_log && (r->health.nrecords > 0 || r->health.torn_bytes > 0 ||
-                                     r->health.lost_bytes > 0);
+        *is_damaged_out =
+            no_log && (r->has_records || r->health.torn_bytes > 0 || r->health.lost_bytes > 0);
         (void)unseen__error(&damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
                             "%s has no log, and its image is gone", store->log.path);
         status = UNSEEN_OK;

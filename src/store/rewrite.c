@@ -99,7 +99,10 @@ static enum unseen_status write_survivors(const struct unseen__log *from, struct
     }
     unseen__free(&to->allocator, w.payload, size);
     status = status == UNSEEN_OK ? w.status : status;
-    return status == UNSEEN_OK ? append_output(from, to, output, error) : status;
+    if (status == UNSEEN_OK) {
+        status = append_output(from, to, output, error);
+    }
+    return status == UNSEEN_OK ? unseen__log_append_end(to, error) : status;
 }
 
 /* ---- keeping the old one ---- */

@@ -21,6 +21,7 @@ struct unseen__reading {
     uint64_t damaged_offset; /* where the last damage begins and ends; both 0: no damage */
     uint64_t damaged_end;
     uint64_t torn_offset; /* where health.torn_bytes begin */
+    bool has_records;
 };
 
 /* Fills in the results. Damage is a result, not an error. Errors: IO, NOMEM. */

@@ -259,7 +259,10 @@ enum unseen_status unseen_store_publish(struct unseen_store *store, struct unsee
         return status;
     }
     /* The committer has nothing to do, so the log may be touched. */
-    if (store->log.new_path || !no_log) {
+    if (!no_log) {
+        status = unseen__log_append_end(&store->log, error);
+    }
+    if (status == UNSEEN_OK && (store->log.new_path || !no_log)) {
         status = unseen__log_publish_draft(&store->log, store->old.fd >= 0, error);
     }
     if (status == UNSEEN_OK) {
@@ -401,6 +404,10 @@ static enum unseen_status store_finish(struct unseen_store *store, struct unseen
         return save_without_log(store, error);
     }
     status = image_is_worthwhile(store) ? save_image(store, error) : UNSEEN_OK;
+    if (status == UNSEEN_OK) {
+        /* Behind the image, which must not cover a record that is not synced. */
+        status = unseen__log_append_end(&store->log, error);
+    }
     return status == UNSEEN_OK ? UNSEEN_OK : image_failed(error);
 }
 

@@ -391,7 +391,8 @@ static void forget_last_record(void)
 {
     size_t len = 0;
     char *log = crash_read(crash_path("s"), &len);
-    crash_require(!log || truncate(crash_path("s"), (off_t)(len > 16384 ? len - 8 : len)) == 0,
+    /* Behind the record there may be the one that ends the log, of 56 bytes. */
+    crash_require(!log || truncate(crash_path("s"), (off_t)(len > 16384 ? len - 64 : len)) == 0,
                   "s");
     free(log);
 }

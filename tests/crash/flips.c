@@ -26,7 +26,8 @@ enum {
     WRITE_EVERY = 16,
     REPAIR_EVERY = 8,
     FAILURES_SHOWN = 20,
-    ALL_RECORDS = (1 << PAIR_NRECORDS) - 1
+    NPARTS = PAIR_NRECORDS + 1, /* of the log: the records, and the one without keys that ends it */
+    ALL_RECORDS = (1 << NPARTS) - 1
 };
 
 enum damage_kind {
@@ -84,7 +85,7 @@ static void exchange(uint8_t *a, uint8_t *b, size_t len)
 static int record_at(uint64_t offset)
 {
     int record = 0;
-    while (record < PAIR_NRECORDS && offset >= flips.pair.offsets[record + 1]) {
+    while (record < NPARTS && offset >= flips.pair.offsets[record + 1]) {
         record++;
     }
     return offset < PAIR_RECORDS_OFFSET ? -1 : record;
@@ -141,7 +142,7 @@ static unsigned intact(const struct damage *d)
     if (d->image) {
         return records;
     }
-    for (int i = 0; i < PAIR_NRECORDS; i++) {
+    for (int i = 0; i < NPARTS; i++) {
         const uint64_t start = flips.pair.offsets[i];
         const uint64_t end = flips.pair.offsets[i + 1];
         const uint64_t at = d->kind == DAMAGE_FLIP ? d->at / 8 : d->at;

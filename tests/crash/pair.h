@@ -54,7 +54,7 @@ struct pair {
     uint8_t *image; /* NULL: there is none */
     size_t image_len;
     struct unseen_key keys[PAIR_NKEYS];
-    uint64_t offsets[PAIR_NRECORDS + 1]; /* of the records, and of the end */
+    uint64_t offsets[PAIR_NRECORDS + 2]; /* of the records, of the one that ends the log, its end */
 };
 
 static inline void pair_require(bool ok, const char *what)
@@ -196,7 +196,9 @@ static inline void pair_make(struct pair *pair, const char *path, int image_afte
         offset += pair_record_len(pair->log + offset);
     }
     pair->offsets[PAIR_NRECORDS] = offset;
-    pair_require(offset == pair->log_len, "the records do not fill the log");
+    pair->offsets[PAIR_NRECORDS + 1] = pair->log_len;
+    pair_require(offset + pair_record_len(pair->log + offset) == pair->log_len,
+                 "the records do not fill the log");
 }
 
 static inline void pair_free(struct pair *pair)
