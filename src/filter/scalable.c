@@ -608,22 +608,31 @@ static enum unseen_status scalable_load_piece(struct unseen__filter *filter, con
                : UNSEEN_ERR_CORRUPT;
 }
 
+/* A link has at least the slots that any filter with its rate needs for its capacity: the next link
+ * is made for twice as many keys, so a capacity that a file made up would decide its memory. */
+static bool is_link(const struct scalable *s, unsigned i)
+{
+    struct unseen_set_stats numbers = {0};
+    s->link_ops->stats(s->links[i].filter, &numbers);
+    return (double)numbers.nslots >= -log2(link_rate(s->fpr, i)) * (double)numbers.capacity;
+}
+
 static enum unseen_status scalable_load_finish(struct unseen__filter *filter)
 {
     struct scalable *s = scalable_from(filter);
     for (unsigned i = 0; i < s->nlinks; i++) {
         struct link *link = &s->links[i];
-        struct unseen_set_stats numbers = {0};
         const enum unseen_status status =
             link->filter ? s->link_ops->load_finish(link->filter) : UNSEEN_ERR_CORRUPT;
         if (status != UNSEEN_OK) {
             return status;
         }
+        if (!is_link(s, i)) {
+            return UNSEEN_ERR_CORRUPT;
+        }
+        struct unseen_set_stats numbers = {0};
         s->link_ops->stats(link->filter, &numbers);
         link->capacity = numbers.capacity;
-        if (link->capacity > UINT64_MAX / 4) {
-            return UNSEEN_ERR_CORRUPT; /* the next link is for twice as many keys */
-        }
     }
     return s->nlinks > 0 ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }

@@ -4,6 +4,10 @@
  * one link only, links come when the one before is full, and all that holds for the family. */
 #include "filter_check.h"
 
+#include "base/bytes.h"
+#include "filter/filter.h"
+#include "set/set.h"
+
 /* The rate at every size on the way, far below and at the end. Questions cost a look at each
  * link. */
 static void check_promise(const char *filter, double fpr, uint64_t nkeys, uint64_t nquestions)
@@ -199,6 +203,48 @@ static void check_remove_shared(void)
     filter_end(set);
 }
 
+/* A link whose capacity its bits could not hold is refused. The link after it would be made for
+ * twice that capacity. */
+static void check_links_lie(const char *filter)
+{
+    const struct unseen_set_options options = filter_options(filter, 0.01, 0, 1);
+    struct unseen_set *set = filter_make(&options);
+    static uint8_t piece[UNSEEN_CHUNK_MAX];
+    (void)filter_add(set, 0, 5000);
+    const struct unseen__filter *from = set->shards[0].filter;
+    for (unsigned lie = 0; lie < 4; lie++) {
+        uint8_t params[UNSEEN__PARAMS_LEN] = {0};
+        struct unseen__filter *to = NULL;
+        uint64_t position = 0;
+        from->ops->save_params(from, params);
+        const struct unseen__filter_params given = {.cpu = UNSEEN_CPU_PORTABLE,
+                                                    .allocator = filter_allocator,
+                                                    .saved = params,
+                                                    .saved_nkeys = 5000,
+                                                    .saved_max = UINT64_C(1) << 30};
+        CHECK(from->ops->create(&to, &given) == UNSEEN_OK);
+        enum unseen_status status = UNSEEN_OK;
+        for (size_t len;
+             status == UNSEEN_OK && (len = from->ops->save_piece(from, &position, piece)) != 0;) {
+            const uint64_t capacity = load_le64(piece + 48);
+            if (lie == 1 && piece[1] == 0) {
+                store_le64(piece + 48, 4 * capacity);
+            }
+            if (lie == 2 && piece[1] == 2) {
+                store_le64(piece + 48, 1000000000);
+            }
+            if (lie == 3 && piece[1] == 1) {
+                store_le64(piece + 48, UINT64_MAX);
+            }
+            status = from->ops->load_piece(to, piece, len);
+        }
+        status = status == UNSEEN_OK ? from->ops->load_finish(to) : status;
+        CHECK(status == (lie ? UNSEEN_ERR_CORRUPT : UNSEEN_OK));
+        from->ops->free(to);
+    }
+    filter_end(set);
+}
+
 int main(void)
 {
     static const char *const names[] = {"scalable", "scalable-bloom", "scalable-count"};
@@ -214,6 +260,7 @@ int main(void)
         check_model(name, low, 1);
         check_model(name, low, 4);
         check_links(name);
+        check_links_lie(name);
         filter_check_round(name, 0, 30000, 1, 1, 128);
         filter_check_round(name, 0, 30000, 1, 8, 64);
         filter_check_round(name, 50000, 30000, 2, 1, 96);
