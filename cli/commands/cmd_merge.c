@@ -29,17 +29,39 @@ struct merge {
     uint64_t nseen_before;
 };
 
-/* Says what can be done about two stores that have different keys for a line. */
-static void hint_setting(enum unseen_setting setting, const char *out, struct unseen_store *in)
+/* The store whose settings the inputs must have. A new store has those of the first input, which
+ * exists and stays. */
+static const char *model_of(const struct merge *m)
 {
+    return m->o->merge.into ? m->path : m->inputs[0];
+}
+
+/* Says which setting makes the keys of the input at hand differ from those of the model, and what
+ * can be done. */
+static void report_mismatch(const struct merge *m, struct unseen_store *in,
+                            enum unseen_setting setting)
+{
+    const char *path = m->inputs[m->at];
+    const char *model = model_of(m);
+    const struct unseen_store_info has = stores_info(in);
+    const struct unseen_store_info wanted = stores_info(m->out);
     if (setting == UNSEEN_SETTING_KEY_BITS) {
-        message_hint("unseen compact --key-bits %u %s", stores_info(in).key_bits, out);
-    } else {
-        message_hint(
-            "unseen add --like %s NEW FILE makes a store that can be merged with it; of this one "
-            "only the URLs can be added: unseen add %s FILE",
-            out, out);
+        message_error("%s keeps %u bits of each key, %s keeps %u", path, has.key_bits, model,
+                      wanted.key_bits);
+        message_hint("unseen compact --key-bits %u %s", has.key_bits, model);
+        return;
     }
+    if (setting == UNSEEN_SETTING_PROFILE) {
+        message_error("%s has the profile %s, %s has %s", path,
+                      unseen_set_profile(unseen_store_set(in)), model,
+                      unseen_set_profile(unseen_store_set(m->out)));
+    } else {
+        message_error("%s has the seed id %016" PRIx64 ", %s has %016" PRIx64, path, has.seed_id,
+                      model, wanted.seed_id);
+    }
+    message_hint("unseen add --like %s NEW FILE makes a store that can be merged with it; of this "
+                 "one only the URLs can be added: unseen add %s FILE",
+                 model, model);
 }
 
 /* Of the input at hand, ndone keys are merged, and nnew of them were new. */
@@ -69,16 +91,23 @@ static bool merge_one(struct merge *m)
     m->nseen_before = m->report.nseen;
     const enum unseen_status status =
         unseen_store_merge(m->out, in, &nnew, show_progress, m, &error);
-    if (status != UNSEEN_OK) {
-        stores_report(path, &m->o->seen, &error);
-    }
     if (status == UNSEEN_ERR_MISMATCH) {
-        /* A new store has the settings of the first input, which stays. */
-        hint_setting(error.setting, m->o->merge.into ? m->path : m->inputs[0], in);
+        report_mismatch(m, in, error.setting);
+    } else if (status != UNSEEN_OK) {
+        stores_report(path, &m->o->seen, &error);
     }
     m->report.nbytes += m->nbytes;
     (void)unseen_store_close(in, NULL); /* was only read */
     return status == UNSEEN_OK;
+}
+
+/* The capacity of a store like this one; 0: the same. A filter that grows gets room for the keys
+ * that are there: the capacity in a file that somebody sent must not decide how much memory is
+ * taken. */
+static uint64_t merge_capacity(struct unseen_store *like)
+{
+    const struct unseen_set_stats stats = stores_stats(unseen_store_set(like));
+    return stats.abilities & UNSEEN_CAN_GROW ? stats.nkeys + 1 : 0;
 }
 
 /* Opens a store that exists, or makes one with the settings of the first input. */
@@ -96,6 +125,7 @@ static bool open_out(struct merge *m)
     const struct unseen_store_options options = {.size = sizeof(options),
                                                  .mode = UNSEEN_STORE_DRAFT,
                                                  .like = first,
+                                                 .capacity = merge_capacity(first),
                                                  .cpu = m->cpu,
                                                  .file_mode = o->seen.file_mode};
     error.status = unseen_store_open(&m->out, m->path, &options, &error);
@@ -150,7 +180,7 @@ static bool merge_check_fill(const struct merge *m)
         filters_report_full(unseen_store_set(m->out), m->report.nnew, m->report.nseen);
     if (capacity > 0) {
         message_hint("nothing was merged; unseen compact --capacity %" PRIu64 " %s, then the same",
-                     capacity, m->o->merge.into ? m->path : m->inputs[0]);
+                     capacity, model_of(m));
     }
     return capacity == 0;
 }

@@ -47,6 +47,15 @@ for wrong in other.unseen missing.unseen lines1; do
     holds [ "$(ls all.unseen*)" = 'all.unseen
 all.unseen.image' ]
 done
+# The capacity in the header of an input takes no memory in the merged store.
+for filter in compact exact compact-count; do
+    "$UNSEEN" add --seed 1 --filter $filter --capacity 1e7 roomy.unseen lines3
+    run merge --stats=json roomier.unseen roomy.unseen roomy.unseen
+    expect 0 '' '*'
+    holds [ "$(sed -n 's/.*"memory":\([0-9]*\).*/\1/p' err)" -lt 2000000 ]
+    holds [ "$(keys_of roomier.unseen)" = "$(keys_of roomy.unseen)" ]
+    rm roomy.unseen* roomier.unseen*
+done
 # A filter that is too small for all of them: keys would be lost, so nothing is merged, and the hint works.
 seq 500 > few
 seq 501 1000 > others

@@ -169,6 +169,8 @@ cp all.unseen before
 id() { "$UNSEEN" info --json "$1" | sed -E 's/.*"seed_id":"([0-9a-f]+)".*/\1/'; }
 run merge --into all.unseen other.unseen
 expect 2 '' "unseen: error: other.unseen has the seed id $(id other.unseen), all.unseen has $(id all.unseen)\nunseen: hint: unseen add --like all.unseen NEW FILE makes a store that can be merged with it; of this one only the URLs can be added: unseen add all.unseen FILE\n"
+run merge new.unseen all.unseen other.unseen
+expect 2 '' "unseen: error: other.unseen has the seed id $(id other.unseen), all.unseen has $(id all.unseen)\nunseen: hint: unseen add --like all.unseen NEW FILE makes a store that can be merged with it; of this one only the URLs can be added: unseen add all.unseen FILE\n"
 run merge --into all.unseen whatwg.unseen
 expect 2 '' 'unseen: error: whatwg.unseen has the profile whatwg/2, all.unseen has crawl/2\nunseen: hint: unseen add --like all.unseen NEW FILE makes a store that can be merged with it; of this one only the URLs can be added: unseen add all.unseen FILE\n'
 run merge --into wide.unseen all.unseen
