@@ -327,7 +327,12 @@ bool stores_wait(const struct seen_options *o, double *start, const struct unsee
 static void report_mended(const char *path, enum unseen_store_mode mode, struct unseen_store *store)
 {
     const struct unseen_store_info info = stores_info(store);
-    if (info.torn_bytes > 0 && mode != UNSEEN_STORE_READ) {
+    if (info.torn_bytes > 0 && mode == UNSEEN_STORE_READ) {
+        message_warning("%s: an unfinished commit of %" PRIu64
+                        " bytes at its end is not read: another process writes it, or was "
+                        "interrupted",
+                        path, info.torn_bytes);
+    } else if (info.torn_bytes > 0) {
         message_warning("%s: an unfinished commit of %" PRIu64
                         " bytes was cut off; its lines will be new again",
                         path, info.torn_bytes);
