@@ -132,7 +132,7 @@ static void put_json_surt(struct canon *c, const struct batch *b, size_t i)
     json_write_string_or_null(&c->out, surt);
 }
 
-/* Prints the fingerprint of line i. A line of which Scrapy makes no request is printed as it is. */
+/* Prints the fingerprint of line i, or its canonical form if Scrapy makes no request of it. */
 static void put_fingerprint(struct canon *c, const struct batch *b, size_t i)
 {
     char digits[FINGERPRINT_DIGITS];

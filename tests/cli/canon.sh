@@ -404,6 +404,9 @@ printf 'http://e.com/\nfoo\n' > in
 run canon --fingerprint --json
 expect 0 '{"input":"http://e.com/","status":"unchanged","canonical":"http://e.com/","fingerprint":"dc40d67a6c7378c96645f2ecc0be237755c66398"}
 {"input":"foo","status":"unchanged","canonical":"foo","fingerprint":null}\n' ''
+printf 'not url\n' > in
+run canon --fingerprint
+expect 0 'not%%20url\n' ''
 run canon --fingerprint -p crawl
 expect 2 '' "unseen: error: --fingerprint is Scrapy's, of URLs under -p scrapy only\nunseen: hint: unseen canon --fingerprint FILE\n"
 run canon --fingerprint --surt
