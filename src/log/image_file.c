@@ -73,7 +73,8 @@ static enum unseen_status open_and_read(struct unseen__image *image, struct unse
         return unseen__error_status(error, status, image->path);
     }
     const struct unseen__image_header *header = &image->header;
-    if (status != UNSEEN_OK || header->table_len > image->size - UNSEEN__IMAGE_HEADER_LEN ||
+    if (status != UNSEEN_OK || image->size < UNSEEN__IMAGE_HEADER_LEN ||
+        header->table_len > image->size - UNSEEN__IMAGE_HEADER_LEN ||
         header->body_len != image->size - UNSEEN__IMAGE_HEADER_LEN - header->table_len) {
         return image_damaged(image, 0, error);
     }
