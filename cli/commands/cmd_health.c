@@ -92,7 +92,8 @@ static void put_health(struct finding *f, const char *path, const struct unseen_
                  path, h->ndamages > 0 ? "damaged" : "good", h->nadded, h->nremoved, h->nrecords,
                  h->ndamages, h->lost_bytes);
     if (h->torn_bytes > 0) {
-        output_print(f->out, "; an unfinished commit of %" PRIu64
+        output_print(f->out,
+                     "; an unfinished commit of %" PRIu64
                      " bytes at its end, as a crash or a change of the last bytes leaves it",
                      h->torn_bytes);
     }
