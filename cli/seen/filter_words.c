@@ -211,7 +211,7 @@ uint64_t filters_report_full(const struct unseen_set *set, uint64_t nnew, uint64
     char promised[24];
     chart_value(s.fpr_estimate, now);
     chart_value(s.fpr_promise, promised);
-    message_error("the %s filter has %" PRIu64 " keys and was made for %" PRIu64
+    message_error("the %s filter can tell %" PRIu64 " keys apart and was made for %" PRIu64
                   ": of new lines a share of %s is taken for repeats, not %s",
                   s.filter, s.nkeys, s.capacity, now, promised);
     /* The keys in the set do not say how many there should be: most lines found no room. */
