@@ -129,11 +129,10 @@ static void put_listed(struct bitmap_printer *p, const uint64_t *values, size_t 
     }
 }
 
-bool bitmaps_print(const struct unseen_bitmap *bitmap, struct repeats *repeats,
-                   const struct options *o, struct output *out)
+bool bitmaps_print(const struct unseen_bitmap *bitmap, uint64_t from, uint64_t end,
+                   struct repeats *repeats, const struct options *o, struct output *out)
 {
     uint64_t values[LISTED];
-    uint64_t from = 0;
     size_t n = 0;
     struct bitmap_printer *p = malloc(sizeof(*p));
     if (!p) {
@@ -143,9 +142,13 @@ bool bitmaps_print(const struct unseen_bitmap *bitmap, struct repeats *repeats,
     p->repeats = repeats;
     p->out = out;
     integers_start(&p->integers);
-    while (!out->failed && (n = unseen_bitmap_next(bitmap, from, values, LISTED)) > 0) {
-        put_listed(p, values, n);
+    while (from < end && !out->failed &&
+           (n = unseen_bitmap_next(bitmap, from, values, LISTED)) > 0) {
         from = values[n - 1] + 1;
+        while (n > 0 && values[n - 1] >= end) {
+            n--;
+        }
+        put_listed(p, values, n);
     }
     free(p);
     return true;

@@ -22,10 +22,10 @@ bool bitmaps_save(struct unseen_bitmap *bitmap, const char *path);
 /* Reports an error of any function of a bitmap, and returns false. */
 bool bitmaps_report(const char *path, const struct unseen_error *error);
 
-/* Prints the integers of a bitmap in order, each again as often as the sorted repeats say. With
- * --count it prints each integer once, behind its number. Takes all repeats. False without memory;
- * then nothing was printed. */
-bool bitmaps_print(const struct unseen_bitmap *bitmap, struct repeats *repeats,
-                   const struct options *o, struct output *out);
+/* Prints the integers of a bitmap from `from` up to `end`, one past the last, in order, each again
+ * as often as the sorted repeats say. With --count it prints each integer once, behind its number.
+ * Takes the repeats of these integers. False without memory; then nothing was printed. */
+bool bitmaps_print(const struct unseen_bitmap *bitmap, uint64_t from, uint64_t end,
+                   struct repeats *repeats, const struct options *o, struct output *out);
 
 #endif

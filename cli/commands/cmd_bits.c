@@ -3,7 +3,7 @@
  * `unseen bits`: bitmaps that are kept, exact sets of integers in files. A change reads the file
  * under its lock, and writes it anew in one step. */
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <unseen_bitmap.h>
@@ -26,7 +26,9 @@ struct bits;
 struct verb {
     const char *name;
     bool (*run)(struct bits *b);
-    integer_lines_take *take;  /* gets the integers of the input; NULL if the verb reads no input */
+    const char *hint;         /* a correct call, if the verb prints nothing; else NULL */
+    integer_lines_take *take; /* gets the integers of the input; NULL if the verb reads no input */
+    bool takes_ranges;
     enum combination combines; /* how run_combine does it */
 };
 
@@ -99,34 +101,75 @@ static bool run_check(struct bits *b)
 
 /* ---- list, count ----------------------------------------------------------------------------- */
 
-static bool run_list(struct bits *b)
+struct range {
+    uint64_t first;
+    uint64_t end;
+};
+
+static const struct range everything = {0, UNSEEN_BITMAP_END};
+
+/* Reads a decimal number at *text, and moves *text behind it. False if there is none. */
+static bool read_integer(const char **text, uint64_t *out)
 {
-    struct repeats none = {0};
-    return bitmaps_read(&b->bitmap, b->path, b->cpu) &&
-           (bitmaps_print(b->bitmap, &none, b->o, &b->out) || message_no_memory());
+    char *end = NULL;
+    if (**text < '0' || **text > '9') {
+        return false; /* strtoull would skip a blank and take a sign */
+    }
+    *out = strtoull(*text, &end, 10); /* ULLONG_MAX if it is larger */
+    *text = end;
+    return true;
 }
 
-/* Reads "7" or "1000-1999"; false, and reported, if the text is neither. */
-static bool read_range(const char *text, uint64_t *first, uint64_t *end)
+/* Reads "7" or "1000-1999". */
+static bool read_range(const char *text, struct range *range)
 {
     uint64_t last = 0;
-    int used = 0;
-    const bool is_range =
-        sscanf(text, "%" SCNu64 "-%" SCNu64 "%n", first, &last, &used) == 2 && text[used] == '\0';
-    if (!is_range) {
-        used = 0;
-        if (sscanf(text, "%" SCNu64 "%n", first, &used) != 1 || text[used] != '\0') {
-            used = 0;
-        }
-        last = *first;
-    }
-    if (used == 0 || text[0] < '0' || text[0] > '9' || last < *first || last >= UNSEEN_BITMAP_END) {
-        message_error("'%s' is not a range of integers below 2^40", text);
-        message_hint("unseen bits count BITMAP 1000-1999");
+    if (!read_integer(&text, &range->first)) {
         return false;
     }
-    *end = last + 1;
+    last = range->first;
+    if (*text == '-') {
+        text++;
+        if (!read_integer(&text, &last)) {
+            return false;
+        }
+    }
+    range->end = last + 1;
+    return *text == '\0' && range->first <= last && last < UNSEEN_BITMAP_END;
+}
+
+/* False, and reported, if one of the ranges is not a range. */
+static bool check_ranges(const struct bits *b)
+{
+    for (size_t i = 0; i < b->input.nfiles; i++) {
+        struct range range;
+        if (!read_range(b->input.files[i], &range)) {
+            message_error("'%s' is not a range of integers below 2^40", b->input.files[i]);
+            message_hint("unseen bits %s BITMAP 1000-1999", b->verb->name);
+            return false;
+        }
+    }
     return true;
+}
+
+static bool list_range(struct bits *b, struct range range)
+{
+    struct repeats none = {0};
+    return bitmaps_print(b->bitmap, range.first, range.end, &none, b->o, &b->out) ||
+           message_no_memory();
+}
+
+/* The integers of each range, in the order given; without a range, all. */
+static bool run_list(struct bits *b)
+{
+    bool done = bitmaps_read(&b->bitmap, b->path, b->cpu) &&
+                (b->input.nfiles > 0 || list_range(b, everything));
+    for (size_t i = 0; i < b->input.nfiles && done; i++) {
+        struct range range = everything;
+        (void)read_range(b->input.files[i], &range); /* prepare checked it */
+        done = list_range(b, range);
+    }
+    return done;
 }
 
 /* A number for each range; without one, that of all. */
@@ -136,16 +179,13 @@ static bool run_count(struct bits *b)
         return false;
     }
     if (b->input.nfiles == 0) {
-        count_put(&b->out, b->o, unseen_bitmap_count(b->bitmap, 0, UNSEEN_BITMAP_END));
+        count_put(&b->out, b->o, unseen_bitmap_count(b->bitmap, everything.first, everything.end));
     }
     for (size_t i = 0; i < b->input.nfiles; i++) {
-        uint64_t first = 0;
-        uint64_t end = 0;
-        if (!read_range(b->input.files[i], &first, &end)) {
-            return false;
-        }
+        struct range range = everything;
+        (void)read_range(b->input.files[i], &range); /* prepare checked it */
         output_print(&b->out, "%s\t%" PRIu64 "\n", b->input.files[i],
-                     unseen_bitmap_count(b->bitmap, first, end));
+                     unseen_bitmap_count(b->bitmap, range.first, range.end));
     }
     return true;
 }
@@ -172,7 +212,7 @@ static bool run_combine(struct bits *b)
 {
     if (b->input.nfiles == 0) {
         message_error("the bitmaps to combine are missing");
-        message_hint("unseen bits or NEW A B");
+        message_hint("%s", b->verb->hint);
         return false;
     }
     bool done = bitmaps_edit(&b->bitmap, b->path, b->o, b->cpu) &&
@@ -191,14 +231,14 @@ static bool run_combine(struct bits *b)
 /* ---- All ------------------------------------------------------------------------------------- */
 
 static const struct verb verbs[] = {
-    {"add", run_change, .take = set_all},
-    {"remove", run_change, .take = clear_all},
+    {"add", run_change, "unseen bits add BITMAP FILE", .take = set_all},
+    {"remove", run_change, "unseen bits remove BITMAP FILE", .take = clear_all},
     {"check", run_check, .take = print_found},
-    {"list", run_list, NULL, 0},
-    {"count", run_count, NULL, 0},
-    {"and", run_combine, .combines = COMBINE_AND},
-    {"or", run_combine, .combines = COMBINE_OR},
-    {"andnot", run_combine, .combines = COMBINE_ANDNOT},
+    {"list", run_list, .takes_ranges = true},
+    {"count", run_count, .takes_ranges = true},
+    {"and", run_combine, "unseen bits and NEW A B", .combines = COMBINE_AND},
+    {"or", run_combine, "unseen bits or NEW A B", .combines = COMBINE_OR},
+    {"andnot", run_combine, "unseen bits andnot NEW A B", .combines = COMBINE_ANDNOT},
 };
 
 static const struct verb *find_verb(const struct options *o)
@@ -223,6 +263,11 @@ static bool prepare(struct bits *b)
     static const char *const standard_input[] = {"-"};
     const struct options *o = b->o;
     const struct output *const outs[] = {&b->out};
+    if (o->print.output && b->verb->hint) {
+        message_error("unseen bits %s prints nothing, -o has no meaning", b->verb->name);
+        message_hint("%s", b->verb->hint);
+        return false;
+    }
     if (o->input.nfiles < 2) {
         message_error("the bitmap is missing");
         message_hint("unseen bits %s BITMAP", b->verb->name);
@@ -242,8 +287,15 @@ static bool prepare(struct bits *b)
         b->input.nfiles = 1;
         b->input.none_named = true;
     }
-    return output_open(&b->out, o->print.output) &&
-           files_check(o->command->called, b->input.files, b->input.nfiles, outs, 1) &&
+    const size_t nfiles = b->verb->takes_ranges ? 0 : b->input.nfiles;
+    if ((b->verb->takes_ranges && !check_ranges(b)) || !output_open(&b->out, o->print.output)) {
+        return false;
+    }
+    if (files_find_output(&b->path, 1, outs, 1)) {
+        message_hint("unseen bits %s -o NEW %s", b->verb->name, b->path);
+        return false;
+    }
+    return files_check(o->command->called, b->input.files, nfiles, outs, 1) &&
            output_truncate(&b->out);
 }
 

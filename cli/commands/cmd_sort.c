@@ -93,7 +93,7 @@ static bool sort_all(struct sort *s, enum unseen_cpu cpu)
         return false;
     }
     repeats_sort(&s->repeats);
-    if (!bitmaps_print(s->bitmap, &s->repeats, s->o, &s->out)) {
+    if (!bitmaps_print(s->bitmap, 0, UNSEEN_BITMAP_END, &s->repeats, s->o, &s->out)) {
         sort_report_memory();
         return false;
     }

@@ -317,10 +317,10 @@ static const struct command commands[] = {
         .usage_too = "unseen bits list|count BITMAP [RANGE]... | and|or|andnot NEW A B...",
         .about = "Keep a set of integers from 0 to 1099511627775 (below 2^40) in the file BITMAP,\n"
                  "exact, a bit for each. add makes BITMAP if it does not exist; check prints the\n"
-                 "lines of the input that are in it; list prints all; count counts all, or those\n"
+                 "lines of the input that are in it; list prints and count counts all, or those\n"
                  "of each range, such as 0-999. and, or and andnot make NEW of what is in all of\n"
-                 "the bitmaps, in one, or in the first and in no other. A change is done as a\n"
-                 "whole, or not at all.\n",
+                 "the bitmaps, in at least one, or in the first and in no other. A change is done\n"
+                 "as a whole, or not at all.\n",
         .examples = "  unseen bits add ids.bits ids.txt\n"
                     "  unseen bits check -v ids.bits < ids.txt     which are not in it\n"
                     "  unseen bits and both.bits mon.bits tue.bits who came on both days\n"

@@ -44,6 +44,10 @@ run bits check threes.bits asked
 expect 1 '' ''
 run bits count threes.bits 0-8 7 200000-1099511627775
 expect 0 '0-8\t4\n7\t1\n200000-1099511627775\t2\n' ''
+run bits list threes.bits 6-9 549755813888 0-3 7-9 2 1099511627775
+expect 0 '6\n7\n9\n549755813888\n0\n3\n7\n9\n1099511627775\n' ''
+run bits list threes.bits 1000-199999
+same out <(seq 0 3 200000 | awk '$1 >= 1000')
 run bits remove threes.bits threes
 expect 0 '' ''
 run bits list threes.bits
@@ -76,15 +80,42 @@ expect 2 '' 'unseen: error: cannot open none.bits: No such file or directory\nun
 same day.bits before
 run bits or new.bits
 expect 2 '' 'unseen: error: the bitmaps to combine are missing\nunseen: hint: unseen bits or NEW A B\n'
-for range in x 5-4 1-2x 1099511627776 -1 1-; do
-    run bits count day.bits -- "$range"
-    expect 2 '' "unseen: error: '$range' is not a range of integers below 2^40\nunseen: hint: unseen bits count BITMAP 1000-1999\n"
+for range in x 5-4 1-2x 1099511627776 18446744073709551616 0-18446744073709551615 -1 1- '5- 9' '5 -9' ' 5' '5-+9' ''; do
+    for verb in count list; do
+        run bits $verb day.bits -- 1-2 "$range"
+        expect 2 '' "unseen: error: '$range' is not a range of integers below 2^40\nunseen: hint: unseen bits $verb BITMAP 1000-1999\n"
+    done
 done
+# It is refused before a file is emptied.
+echo kept > kept
+run bits list -o kept day.bits 5-4
+expect 2 '' '*'
+holds [ "$(cat kept)" = kept ]
 run bits
 expect 2 '' '*'
 holds grep -q '^Usage: unseen bits' err
 run bits walk day.bits
 expect 2 '' "unseen: error: 'walk' is not add, remove, check, list, count, and, or or andnot\nunseen: hint: unseen bits add BITMAP FILE\n"
+
+# -o, where nothing is printed, would only empty a file.
+cp day.bits a.bits
+for verb in and or andnot; do
+    run bits $verb -o new.bits a.bits fives.bits
+    expect 2 '' "unseen: error: unseen bits $verb prints nothing, -o has no meaning\nunseen: hint: unseen bits $verb NEW A B\n"
+done
+for verb in add remove; do
+    run bits $verb -o kept a.bits one.gz
+    expect 2 '' "unseen: error: unseen bits $verb prints nothing, -o has no meaning\nunseen: hint: unseen bits $verb BITMAP FILE\n"
+done
+same a.bits day.bits
+holds [ ! -e new.bits ]
+holds [ "$(cat kept)" = kept ]
+run bits list -o a.bits a.bits
+expect 2 '' 'unseen: error: a.bits is both input and output\nunseen: hint: unseen bits list -o NEW a.bits\n'
+same a.bits day.bits
+run bits list -o kept a.bits 2-9
+expect 0 '' ''
+holds [ "$(cat kept)" = "$(printf '2\n5')" ]
 
 run bits list -v day.bits
 expect 2 '' 'unseen: error: -v and -c are of unseen bits check\nunseen: hint: unseen bits check BITMAP FILE\n'
