@@ -157,6 +157,11 @@ static bool check_pairs(const struct options *o)
         {dedup && o->seen.no_log && o->print.output,
          "-o with -s is written exactly once, for which a store needs its log",
          "-s STORE -o NEW FILE"},
+        {dedup && o->seen.path && o->seen.dry_run && o->print.output,
+         "-o with -s has each line exactly once, and with -n those lines come again",
+         "-n -s STORE FILE > NEW"},
+        {dedup && o->seen.path && o->print.count && o->print.output,
+         "-o with -s has each line exactly once, and -c prints a number", "-c -s STORE FILE > NEW"},
         {o->key.has_separator && !o->key.text && !o->group.by, "-t has no meaning without -k",
          "-t , -k 1 FILE"},
         {o->key.has_separator && key_has_path(&o->key.key) && !key_has_field(&o->key.key) &&

@@ -19,14 +19,18 @@ for j in 1 2; do
     expect 0 '' ''
     printf 'before\nhttp://a/\nhttp://b/\nhttp://c/\n' > want
     same queue want
-    # What a run writes that remembers nothing, or prints no new lines, is added too.
+    # Lines that are not remembered, or a number, would be in the file more than once, or no line.
     run -n -s v.unseen -v -o queue two
-    expect 0 '' ''
+    expect 2 '' 'unseen: error: -o with -s has each line exactly once, and with -n those lines come again\nunseen: hint: unseen -n -s STORE FILE > NEW\n'
+    run -s v.unseen -c -o queue one
+    expect 2 '' 'unseen: error: -o with -s has each line exactly once, and -c prints a number\nunseen: hint: unseen -c -s STORE FILE > NEW\n'
+    same queue want
+    # What a run writes that prints no new lines, or all, is added too.
     run -s v.unseen -v -o queue one
     expect 0 '' ''
-    run -s v.unseen -c -o queue one
+    run -s v.unseen --mark -o queue two
     expect 0 '' ''
-    printf 'http://b/\nhttp://c/\nhttp://a/\nhttp://b/\n0\n' >> want
+    printf 'http://a/\nhttp://b/\n0\thttp://b/\n0\thttp://c/\n' >> want
     same queue want
     # Between runs the file is its owner's.
     head -n 1 want > queue
