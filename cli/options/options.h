@@ -66,7 +66,8 @@ struct option_row {
     const char *expects;                       /* "... is not <expects>" */
     const char *example;                       /* a valid value, for a hint */
     const char *(*nearest)(const char *value); /* NULL, or: the valid value that was meant */
-    const char *twice_hint; /* of a TEXT that may be given once only: what to do instead */
+    const char *twice_hint; /* of an option that may be given once only: what to do instead; its
+                             * field is a const char * */
     size_t offset;          /* of the field in struct options */
     uint64_t min;
     uint64_t max;

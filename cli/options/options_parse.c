@@ -253,7 +253,7 @@ static bool choose(const struct option_row *row, const char *value, unsigned *ch
     return !value;
 }
 
-/* Refuses a second file where only the last one would count. */
+/* Refuses a second value where only the last one would count. */
 static bool is_first(const struct option_row *row, const struct options *o, const char *value)
 {
     if (!row->twice_hint) {

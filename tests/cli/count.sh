@@ -106,6 +106,12 @@ run count -o one one
 expect 2 '' 'unseen: error: one is both input and output\nunseen: hint: unseen count -o NEW FILE && mv NEW FILE\n'
 run count --by x one
 expect 2 '' "unseen: error: --by: 'x' is not a field number, a .path or host\nunseen: hint: unseen count --by .x\n"
+run count --by hst one
+expect 2 '' "unseen: error: --by: 'hst' is not a field number, a .path or host\nunseen: hint: unseen count --by host\n"
+run count --by 12,2 one
+expect 2 '' "unseen: error: --by: '12,2' is not a field number, a .path or host\nunseen: hint: unseen count --by 12\n"
+run count --by 1 --by 2 one
+expect 2 '' 'unseen: error: --by is given twice: 1 and 2\nunseen: hint: unseen count --by 1 FILE, then --by 2: a group has one name\n'
 run count -t , one
 expect 2 '' '*'
 run count -v one

@@ -92,6 +92,11 @@ wrong() {
     holds grep -q '^unseen: error: ' err
     holds grep -q '^unseen: hint: unseen ' err
 }
+# Two keys: the last would win.
+run -k 1 -k 2 in
+expect 2 '' 'unseen: error: --key is given twice: 1 and 2\nunseen: hint: -k 1,2 takes both\n'
+run build -k 1 -k 2 key.list in
+expect 2 '' 'unseen: error: --key is given twice: 1 and 2\nunseen: hint: -k 1: an entry of a list is one text\n'
 wrong -k 0
 wrong -k x
 wrong -k -1
