@@ -165,7 +165,7 @@ static bool take_server(struct layer_file *l, const struct options *o)
         message_error("the name of the key is too long");
         return false;
     }
-    if (o->seen.token_file && !token_read(o->seen.token_file, 1, secret)) {
+    if (o->seen.token_file && !token_read(o->seen.token_file, 1, NULL, secret)) {
         return false;
     }
     if (!redis_dump(address, o->seen.token_file ? secret : o->seen.password, take_piece, &d)) {

@@ -11,13 +11,14 @@ bool server_open(struct server *s, const struct seen_options *o)
     const char *file = o->token_file;
     *s = (struct server){.remote.fd = -1};
     if (redis_url_is(o->path)) {
-        if (file && !token_read(file, 1, secret)) {
+        if (file && !token_read(file, 1, NULL, secret)) {
             return false;
         }
         s->redis = redis_open(o->path, file ? secret : o->password, wait);
         return s->redis != NULL;
     }
-    return (!file || token_read(file, TOKEN_MIN, secret)) &&
+    return (!file || token_read(file, TOKEN_MIN,
+                                "take the file that the server's --token-file names", secret)) &&
            remote_open(&s->remote, o->path, file ? secret : NULL, wait);
 }
 

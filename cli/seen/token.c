@@ -7,7 +7,7 @@
 
 #include "print/message.h"
 
-bool token_read(const char *name, size_t min, char token[TOKEN_MAX + 2])
+bool token_read(const char *name, size_t min, const char *hint, char token[TOKEN_MAX + 2])
 {
     FILE *file = fopen(name, "re");
     if (!file) {
@@ -19,8 +19,8 @@ bool token_read(const char *name, size_t min, char token[TOKEN_MAX + 2])
     const size_t len = read ? strcspn(token, "\r\n") : 0;
     if (len < min || len > TOKEN_MAX) {
         message_error("the first line of %s has to have %zu to %d bytes", name, min, TOKEN_MAX);
-        if (min > 1) {
-            message_hint("head -c 24 /dev/urandom | base64 > %s", name);
+        if (hint) {
+            message_hint("%s", hint);
         }
         return false;
     }

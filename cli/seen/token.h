@@ -14,7 +14,8 @@ enum {
 };
 
 /* Reads the first line of the file, which is to have at least min bytes. Returns false if that
- * failed, or the line is too short or too long, which has been reported. */
-bool token_read(const char *name, size_t min, char token[TOKEN_MAX + 2]);
+ * failed, or the line is too short or too long, which has been reported; the hint (NULL: none) says
+ * how to get a file with such a line. */
+bool token_read(const char *name, size_t min, const char *hint, char token[TOKEN_MAX + 2]);
 
 #endif

@@ -258,7 +258,9 @@ static bool close_output(void)
 static bool read_token(struct service *s, char token[TOKEN_MAX + 2])
 {
     const char *name = s->options->seen.token_file;
-    if (name && !token_read(name, TOKEN_MIN, token)) {
+    static const char hint[] =
+        "(umask 077; head -c 24 /dev/urandom | base64 > NEW.token) makes one";
+    if (name && !token_read(name, TOKEN_MIN, hint, token)) {
         return false;
     }
     s->token = (struct unseen_bytes){token, name ? strlen(token) : 0};

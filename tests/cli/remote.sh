@@ -206,6 +206,12 @@ expect 1 '' ''
 run info "127.0.0.1:$port"
 expect 0 '*' ''
 holds [ "$(head -n 1 out)" = "store        127.0.0.1:$port" ]
+# A short token: nothing overwrites the file, and only the server's is made anew.
+echo short > short
+run --token-file short -s "127.0.0.1:$port" port
+expect 2 '' "unseen: error: the first line of short has to have 16 to 1024 bytes\nunseen: hint: take the file that the server's --token-file names\n"
+run serve --token-file short --listen 127.0.0.1:0 short.unseen
+expect 2 '' 'unseen: error: the first line of short has to have 16 to 1024 bytes\nunseen: hint: (umask 077; head -c 24 /dev/urandom | base64 > NEW.token) makes one\n'
 echo 'a token that is another' > wrong
 run --token-file wrong -s "127.0.0.1:$port" port
 expect 2 '' '*'
