@@ -245,24 +245,42 @@ static char *find_authority(char *argument)
     return NULL;
 }
 
-char *redis_url_take_password(char *argument)
+/* Ends the address at `begin`, so that neither ps nor a message shows a part of the password. */
+static void wipe(char *begin)
+{
+    memset(begin, 0, strlen(begin));
+}
+
+bool redis_url_take_password(char *argument, char **password_out, const char **why)
 {
     char *begin = find_authority(argument);
+    *password_out = NULL;
     if (!begin) {
-        return NULL;
+        return true;
     }
     const struct part authority = {begin, strcspn(begin, "/?")};
     const char *end = NULL; /* the last @: one in a password may not be encoded */
+    if (strchr(begin + authority.len, '@')) {
+        wipe(begin);
+        *why = "an @ stands behind a / or ?: in a password write / as %2F and ? as %3F, in a key @ "
+               "as %40";
+        return false;
+    }
     for (size_t i = 0; i < authority.len; i++) {
         end = authority.data[i] == '@' ? authority.data + i : end;
     }
     const char *found = end ? memchr(begin, ':', (size_t)(end - begin)) : NULL;
     if (!found) {
-        return NULL;
+        return true;
     }
     const struct part coded = {found + 1, (size_t)(end - found) - 1};
     char *password = malloc(coded.len + 1);
-    if (password && !url_decode(password, coded.len + 1, coded)) {
+    if (!password) {
+        wipe(begin);
+        *why = "out of memory";
+        return false;
+    }
+    if (!url_decode(password, coded.len + 1, coded)) {
         memcpy(password, coded.data, coded.len); /* a percent sign that was not encoded */
         password[coded.len] = '\0';
     }
@@ -273,5 +291,6 @@ char *redis_url_take_password(char *argument)
     const size_t gap = (size_t)(rest - to);
     memmove(to, rest, nrest);
     memset(to + nrest, 0, gap); /* as ps shows it */
-    return password;
+    *password_out = password;
+    return true;
 }

@@ -40,8 +40,9 @@ bool redis_url_read(struct redis_url *url, const char *text, const char **why);
 int redis_url_make(char *text, size_t cap, const char *server, const char *key);
 
 /* Takes the password out of an argument of the command line that has such an address in it, and
- * closes the gap. Returns the password, which the caller frees, or NULL if the
- * argument has no password, or without memory. */
-char *redis_url_take_password(char *argument);
+ * closes the gap. The caller frees *password_out, which is NULL if the argument has no password.
+ * Returns false without memory, or if the password may have a / or ?, where the address would end:
+ * the address is then wiped, and *why says in a sentence what is wrong. */
+bool redis_url_take_password(char *argument, char **password_out, const char **why);
 
 #endif

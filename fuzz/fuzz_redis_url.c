@@ -25,7 +25,11 @@ static void any_text(const uint8_t *data, size_t len)
     require(text != NULL);
     memcpy(text, data, len);
     text[len] = '\0';
-    char *password = redis_url_take_password(text);
+    char *password = NULL;
+    if (!redis_url_take_password(text, &password, &why)) {
+        require(why != NULL && password == NULL);
+        why = NULL;
+    }
     require(strlen(text) <= len);
     if (redis_url_read(&url, text, &why)) {
         require(redis_url_is(text) && (url.host[0] != '\0') == (url.path[0] == '\0'));
@@ -59,7 +63,8 @@ static void whole_address(const uint8_t *data, size_t len)
     strcat(text, "@e.com:77/2/");
     put_coded(text, zero + 1, len - npassword - 1);
     const size_t before = strlen(text);
-    char *password = redis_url_take_password(text);
+    char *password = NULL;
+    require(redis_url_take_password(text, &password, &why));
     require(password && strlen(password) == npassword && memcmp(password, data, npassword) == 0);
     require(strlen(text) == before - 3 * npassword - 1);
     for (size_t i = strlen(text); i < before; i++) {

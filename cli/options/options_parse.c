@@ -378,16 +378,25 @@ static bool parse_make_room(struct options *o, int argc, char **argv)
 }
 
 /* Takes the password out of the address of a Redis server before any message can show it. A run has
- * one such address. */
-static void take_password(struct options *o, int argc, char **argv)
+ * one such address. False if that failed, which has been reported. */
+static bool take_password(struct options *o, int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) {
-        char *password = redis_url_take_password(argv[i]);
-        if (password) {
+    const char *first_why = NULL;
+    const bool takes_urls = o->command->bit == COMMAND_EXPLAIN; /* which are no servers */
+    for (int i = 1; i < argc && !takes_urls; i++) {
+        char *password = NULL;
+        const char *why = NULL;
+        if (!redis_url_take_password(argv[i], &password, &why)) {
+            first_why = first_why ? first_why : why;
+        } else if (password) {
             free(o->seen.password);
             o->seen.password = password;
         }
     }
+    if (first_why) {
+        message_error("%s", first_why);
+    }
+    return !first_why;
 }
 
 /* What becomes of lines without the key if --missing does not say it: a store must not remember a
@@ -456,10 +465,9 @@ enum options_result options_parse(struct options *o, const struct command *comma
         .seen = {.called = command->called, .use = &command->use, .wait = WAIT_DEFAULT},
         .print.limit = UINT64_MAX,
     };
-    if (!parse_make_room(o, argc, argv)) {
+    if (!parse_make_room(o, argc, argv) || !take_password(o, argc, argv)) {
         return OPTIONS_WRONG;
     }
-    take_password(o, argc, argv);
     const enum options_result result = parse_options(o, argc, argv);
     if (result != OPTIONS_RUN) {
         return result;

@@ -281,4 +281,13 @@ run ./dedup
 expect 0 'a\nb\n' ''
 run dedup dedup
 expect 0 'a\nb\n' ''
+# A password with a / or ? that is not encoded is shown nowhere.
+for url in redis://:pa/ss@127.0.0.1/k redis://ann:pa?ss@127.0.0.1/k redis://:p@a/ss@127.0.0.1/k; do
+    for words in "check $url" "-s $url" "--store=$url" "info -x $url"; do
+        REDISCLI_AUTH=other run $words in
+        expect 2 '' 'unseen: error: an @ stands behind a / or ?: in a password write / as %%2F and ? as %%3F, in a key @ as %%40\n'
+    done
+done
+run explain redis://127.0.0.1/a@b
+expect 0 '*' ''
 finish
