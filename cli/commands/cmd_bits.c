@@ -241,9 +241,18 @@ static const struct verb verbs[] = {
     {"andnot", run_combine, "unseen bits andnot NEW A B", .combines = COMBINE_ANDNOT},
 };
 
+enum {
+    NVERBS = sizeof(verbs) / sizeof(verbs[0])
+};
+
+const char *bits_verb_at(size_t i)
+{
+    return i < NVERBS ? verbs[i].name : NULL;
+}
+
 static const struct verb *find_verb(const struct options *o)
 {
-    for (size_t i = 0; o->input.nfiles > 0 && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+    for (size_t i = 0; o->input.nfiles > 0 && i < NVERBS; i++) {
         if (strcmp(o->input.files[0], verbs[i].name) == 0) {
             return &verbs[i];
         }

@@ -234,6 +234,9 @@ int build_run(const struct options *o, enum unseen_cpu cpu);
 int plan_run(const struct options *o, enum unseen_cpu cpu);
 int bits_run(const struct options *o, enum unseen_cpu cpu);
 
+/* The i'th verb of `unseen bits`; NULL past the last. */
+const char *bits_verb_at(size_t i);
+
 /* ---- Functions that commands share ----------------------------------------------------------- */
 
 /* False, and reported, if --both has too few inputs. */

@@ -62,13 +62,6 @@ static void offer_filters(const struct completion *c)
     }
 }
 
-static void offer_kinds(const struct completion *c)
-{
-    for (int kind = UNSEEN_KIND_URL; kind <= UNSEEN_KIND_PHONE; kind++) {
-        offer(c, "", unseen_kind_name((enum unseen_kind)kind), "");
-    }
-}
-
 static void offer_protocols(const struct completion *c)
 {
     const struct protocol *protocol = NULL;
@@ -83,8 +76,10 @@ static const struct {
     const char *option;
     void (*offer)(const struct completion *c);
 } named_values[] = {
-    {"profile", offer_profiles}, {"rule", offer_rules},         {"filter", offer_filters},
-    {"kind", offer_kinds},       {"protocol", offer_protocols},
+    {"profile", offer_profiles},
+    {"rule", offer_rules},
+    {"filter", offer_filters},
+    {"protocol", offer_protocols},
 };
 
 static bool is_file(const char *value)
@@ -185,6 +180,15 @@ static void complete_topic(const struct completion *c)
     }
 }
 
+static void complete_verb(const struct completion *c)
+{
+    const char *verb = NULL;
+    puts("words");
+    for (size_t i = 0; (verb = bits_verb_at(i)); i++) {
+        offer(c, "", verb, "");
+    }
+}
+
 /* The word --NAME=TEXT, with its equals sign. */
 static void complete_equals(struct completion *c, const struct command *command, const char *equals)
 {
@@ -225,6 +229,8 @@ int complete_run(int nwords, char **words)
         complete_option(&c, command);
     } else if (nwords == 2 && strcmp(words[0], "help") == 0) {
         complete_topic(&c);
+    } else if (nwords == 2 && command->bit == COMMAND_BITS) {
+        complete_verb(&c);
     } else {
         complete_file(&c, nwords <= 1);
     }

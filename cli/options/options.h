@@ -71,7 +71,7 @@ struct option_row {
     size_t offset;          /* of the field in struct options */
     uint64_t min;
     uint64_t max;
-    const char *const *names;
+    const char *const *names; /* of a CHOICE; of another type, values to complete with */
     bool (*set)(struct options *o, char *value);
 };
 

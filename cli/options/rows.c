@@ -292,6 +292,8 @@ static const char *const funnel_names[] = {"", "bytes", "utf8", "utf16", NULL};
     .type = type_, .value = value_, .expects = expects_, .example = example_
 #define TEXT(value, example, field)                                                                \
     VALUE(OPTION_TEXT, value, NULL, example), FIELD(const char *, field)
+static const char *const kind_names[] = {"url", "expressions", "mail", "ip", "phone", NULL};
+static const char *const plan_names[] = {"list", NULL}; /* and the filters */
 #define RATE(example, field)                                                                       \
     VALUE(OPTION_RATE, "RATE", "a rate above 0 and below 1", example), FIELD(double, field)
 #define REAL(value, expects, example, field)                                                       \
@@ -442,7 +444,7 @@ static const struct option_row rows[] = {
      "the highest share of wrong answers, up to 0.25\n(default 1e-4)", RATE("1e-4", seen.fpr)},
     {0, "kind", COMMAND_BUILD,
      "what the entries are: url (the default), mail\n(addresses and domains), ip (addresses and networks)\nor phone",
-     CALL("KIND", "url, expressions, mail, ip or phone", "ip", set_kind), .nearest = nearest_kind},
+     CALL("KIND", "url, expressions, mail, ip or phone", "ip", set_kind), .nearest = nearest_kind, .names = kind_names},
     {0, "expressions", COMMAND_BUILD,
      "an entry is a site, a folder or a page, and covers\nall below it: evil.example/ the whole site",
      FLAG(list.expressions)},
@@ -498,7 +500,7 @@ static const struct option_row rows[] = {
     {0, "memory", COMMAND_PLAN,
      "bytes, as 4G; with a rate: how many keys fit",
      BYTES("SIZE", "a number of bytes above 0", "4G", plan.question.memory, 1, (uint64_t)1 << 56)},
-    {0, "filter", COMMAND_PLAN, "only this filter (see unseen help filters), or list", TEXT("NAME", "bloom", plan.filter)},
+    {0, "filter", COMMAND_PLAN, "only this filter (see unseen help filters), or list", TEXT("NAME", "bloom", plan.filter), .names = plan_names},
     {.group = "Identity"},
     {'p', "profile", COMMAND_IDENTITY,
      "what makes URLs the same (default crawl; none: plain\nbytes); see unseen help profiles",
