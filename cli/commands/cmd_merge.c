@@ -165,7 +165,9 @@ static bool check_names(const struct merge *m)
     for (size_t i = 0; i < m->ninputs; i++) {
         if (stores_are_same(m->path, m->inputs[i])) {
             message_error("%s is both the output and an input", m->inputs[i]);
-            message_hint("unseen merge --into %s IN...: it keeps its URLs", m->path);
+            message_hint(m->o->merge.into ? "unseen merge --into %s OTHER...: it keeps its URLs"
+                                          : "unseen merge --into %s IN...: it keeps its URLs",
+                         m->path);
             return false;
         }
     }

@@ -14,6 +14,7 @@
 
 #include "options/options.h"
 #include "print/message.h"
+#include "print/suggest.h"
 
 #define SEED_EXPECTS      "a text, or 0x and pairs of hexadecimal digits"
 #define SEED_EXAMPLE      "0x$(openssl rand -hex 32)"
@@ -212,14 +213,25 @@ static const char *nearest_key(const char *value)
     return hint;
 }
 
-/* What --by calls a host. */
+/* What was probably meant by a wrong --by, until the next call. */
 static const char *nearest_group(const char *value)
 {
     static const char *const hosts[] = {"domain", "site", "hostname", "Host"};
+    static char first[64];
+    struct suggestion like = {.wanted = value};
+    struct key key;
     for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
         if (strcmp(value, hosts[i]) == 0) {
             return "host";
         }
+    }
+    suggest_try(&like, "host");
+    if (like.best) {
+        return like.best;
+    }
+    if (key_parse(&key, value)) { /* several keys: a group has the name of one */
+        snprintf(first, sizeof(first), "%.*s", (int)strcspn(value, ","), value);
+        return first;
     }
     return nearest_key(value);
 }
@@ -280,6 +292,8 @@ static const char *const when_names[] = {"auto", "always", "never", NULL};
 static const char *const stats_names[] = {"none", "text", "json", NULL};
 static const char *const missing_names[] = {"", "whole", "skip", "fail", NULL};
 static const char *const format_names[] = {"auto", "lines", "jsonl", NULL};
+static const char *const kind_names[] = {"url", "expressions", "mail", "ip", "phone", NULL};
+static const char *const plan_names[] = {"list", NULL}; /* and the filters */
 static const char *const funnel_names[] = {"", "bytes", "utf8", "utf16", NULL};
 
 /* The field of an option. A field of another type does not compile. */
@@ -292,8 +306,6 @@ static const char *const funnel_names[] = {"", "bytes", "utf8", "utf16", NULL};
     .type = type_, .value = value_, .expects = expects_, .example = example_
 #define TEXT(value, example, field)                                                                \
     VALUE(OPTION_TEXT, value, NULL, example), FIELD(const char *, field)
-static const char *const kind_names[] = {"url", "expressions", "mail", "ip", "phone", NULL};
-static const char *const plan_names[] = {"list", NULL}; /* and the filters */
 #define RATE(example, field)                                                                       \
     VALUE(OPTION_RATE, "RATE", "a rate above 0 and below 1", example), FIELD(double, field)
 #define REAL(value, expects, example, field)                                                       \
@@ -514,7 +526,7 @@ static const struct option_row rows[] = {
     {0, "only-params", COMMAND_IDENTITY,
      "of the parameters of a URL only these count, on hosts\nthat a name is for",
      CALL("NAMES", PARAMS_EXPECTS, "'id,p,shop.example:sku'", set_only_params)},
-    {'k', "key", COMMAND_LINES | COMMAND_ON_LIST,
+    {'k', "key", COMMAND_LINES,
      "look only at field KEY (from 1) of each line, at the\nvalue at the path .KEY of a JSON line, or at several\n(1,3); 3.url: a path into the JSON in field 3",
      CALL("KEY", "a field number or a .path", ".link.url", set_key), .nearest = nearest_key,
      FIELD(const char *, key.text), .twice_hint = "-k 1,2 takes both"},

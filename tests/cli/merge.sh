@@ -20,6 +20,8 @@ run merge --into all.unseen part1.unseen
 expect 2 '' 'unseen: error: all.unseen does not exist\nunseen: hint: unseen merge all.unseen part1.unseen makes it\n'
 run merge --into part1.unseen --into part2.unseen part3.unseen
 expect 2 '' 'unseen: error: --into is given twice: part1.unseen and part2.unseen\nunseen: hint: unseen merge --into STORE IN...: one store at a time\n'
+run merge --into part1.unseen part1.unseen
+expect 2 '' 'unseen: error: part1.unseen is both the output and an input\nunseen: hint: unseen merge --into part1.unseen OTHER...: it keeps its URLs\n'
 run merge --into part1.unseen
 expect 2 '' '*'
 holds grep -q '^Usage: unseen merge ' err
