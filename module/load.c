@@ -62,7 +62,7 @@ struct load {
 
     /* Of a load that goes in steps. */
     bool is_in_steps;
-    bool is_replaced; /* by a newer load of the key */
+    enum error stopped; /* why the next step ends it; ERROR_NONE: it goes on */
     struct server_string *key;
     struct server_string *data; /* the frames of BF.LOAD until all are taken; NULL: all are */
     size_t nbytes;              /* of data, or of a value that needs none */
@@ -138,7 +138,7 @@ static void replace(struct server_ctx *ctx, int db, const char *name, size_t len
         if (is_of(load, db, name, len)) {
             if (load->is_in_steps) {
                 send_drop(ctx, load);
-                load->is_replaced = true;
+                load->stopped = ERROR_REPLACED;
             } else {
                 drop(ctx, load);
             }
@@ -188,8 +188,12 @@ static struct load *append(int db, const char *name, size_t len, unsigned kind)
         return NULL;
     }
     memcpy(copy, name, len);
-    *load =
-        (struct load){.name = copy, .name_len = len, .db = db, .kind = kind, .last_used = ++now};
+    *load = (struct load){.name = copy,
+                          .name_len = len,
+                          .db = db,
+                          .kind = kind,
+                          .last_used = ++now,
+                          .stopped = ERROR_NONE};
     steps_init(&load->steps, &load_work);
     loader_init(&load->loader);
     while (*end) {
@@ -371,15 +375,24 @@ static bool load_one_unfinished(struct server_io *io, uint64_t db)
     return is_good;
 }
 
+/* Ends the loads of the data set that a file replaces. A timer and a client still have a load in
+ * steps, so its next step ends it. */
+static void end_all(void)
+{
+    for (struct load *next, *load = loads; load; load = next) {
+        next = load->next;
+        if (load->is_in_steps) {
+            load->stopped = ERROR_NEW_DATA_SET;
+        } else {
+            forget(load);
+        }
+    }
+}
+
 bool load_load_unfinished(struct server_io *io)
 {
     bool is_good = true;
-    for (struct load *next, *load = loads; load; load = next) {
-        next = load->next;
-        if (load->kept) {
-            forget(load); /* of the data set that the file replaces */
-        }
-    }
+    end_all();
     for (uint64_t n; is_good && (n = server.LoadUnsigned(io)) != 0 && !server.IsIOError(io);) {
         is_good = load_one_unfinished(io, n - 1);
     }
@@ -441,8 +454,8 @@ static bool is_next(const struct load *load)
 static bool go_on(struct server_ctx *ctx, struct steps *steps)
 {
     struct load *load = (struct load *)steps;
-    if (load->is_replaced) {
-        steps->error = ERROR_REPLACED;
+    if (load->stopped != ERROR_NONE) {
+        steps->error = load->stopped;
         return false;
     }
     if (steps->client && !is_next(load)) {
@@ -457,7 +470,7 @@ static void end(struct server_ctx *ctx, struct steps *steps)
     struct load *load = (struct load *)steps;
     if (steps->error == ERROR_NONE) {
         announce(ctx, load->key);
-    } else if (steps->error == ERROR_EXISTS) {
+    } else if (steps->error == ERROR_EXISTS || steps->error == ERROR_NEW_DATA_SET) {
         send_drop(ctx, load);
     }
 }
