@@ -82,6 +82,7 @@ struct server_ctx;
     ERRORS_SAME(X, GUARD_REPLICA, "READONLY a replica may be behind: ask the primary")             \
     ERRORS_SAME(X, REPLICA, "ERR the server has become a replica: ask its primary again")          \
     ERRORS_SAME(X, REPLACED, "ERR another load of this key has begun")                             \
+    ERRORS_SAME(X, MIXED, "ERR another command began this load: begin again with the first chunk") \
     ERRORS_SAME(X, NEW_DATA_SET, "ERR the server has loaded another data set: load again")         \
     ERRORS_SAME(X, LOADS, "ERR too many loads at once: try again when one has ended")              \
     ERRORS_SAME(X, SYNTAX, "ERR syntax error")

@@ -342,37 +342,57 @@ void load_save_unfinished(struct server_io *io)
     server.SaveUnsigned(io, 0);
 }
 
-/* Takes one frame of a load. *is_end_out: the empty string behind the last one. */
-static bool load_kept(struct server_io *io, struct load *load, bool *is_end_out)
+static enum error take_kept(struct load *load, const char *frame, size_t len)
 {
-    size_t len;
-    char *frame = server.LoadStringBuffer(io, &len);
-    bool is_good = !server.IsIOError(io) && frame;
-    *is_end_out = is_good && len == 0;
-    if (is_good && len > 0) {
-        is_good = take(load, frame, len) == ERROR_NONE && !load->value && keep(load, frame, len);
-        load->nframes++; /* replicas of this server have it */
+    const enum error error = take(load, frame, len);
+    if (error != ERROR_NONE || load->value) {
+        return error != ERROR_NONE ? error : ERROR_DATA; /* a complete value is not unfinished */
     }
-    server.Free(frame);
-    return is_good;
+    load->nframes++; /* replicas of this server have it */
+    return keep(load, frame, len) ? ERROR_NONE : ERROR_NO_MEMORY_CREATE;
 }
 
+/* Reads the frames of a load up to the empty string behind them. Behind an error in *error the
+ * load takes no more frames. Returns false if the stream cannot be read. */
+static bool read_kept(struct server_io *io, struct load *load, enum error *error)
+{
+    for (bool is_end = false; !is_end;) {
+        size_t len;
+        char *frame = server.LoadStringBuffer(io, &len);
+        if (server.IsIOError(io) || !frame) {
+            server.Free(frame);
+            return false;
+        }
+        is_end = len == 0;
+        if (!is_end && *error == ERROR_NONE) {
+            *error = take_kept(load, frame, len);
+        }
+        server.Free(frame);
+    }
+    return true;
+}
+
+/* Reads one load. A bad load is dropped: it has no key yet. A replica gets the value in spite of
+ * that, because its primary sends a load whole if a replica came before the end. */
 static bool load_one_unfinished(struct server_io *io, uint64_t db)
 {
     size_t len;
-    bool is_end = false;
+    enum error error = db <= INT_MAX ? ERROR_NONE : ERROR_DATA;
     char *name = server.LoadStringBuffer(io, &len);
-    bool is_good = !server.IsIOError(io) && name && db <= INT_MAX;
-    struct load *load = is_good ? append((int)db, name, len, 0) : NULL;
-    is_good = load != NULL;
-    while (is_good && !is_end) {
-        is_good = load_kept(io, load, &is_end);
-    }
+    bool is_good = !server.IsIOError(io) && name;
+    struct load *load = is_good && error == ERROR_NONE ? append((int)db, name, len, 0) : NULL;
     server.Free(name);
-    if (load && !is_good) {
+    if (!load && error == ERROR_NONE) {
+        return false;
+    }
+    is_good = is_good && read_kept(io, load, &error);
+    if (is_good && error != ERROR_NONE && error != ERROR_NO_MEMORY_CREATE) {
+        server.LogIOError(io, "warning", "an unfinished load is damaged, and is dropped");
+    }
+    if (load && (!is_good || error != ERROR_NONE)) {
         forget(load);
     }
-    return is_good;
+    return is_good && error != ERROR_NO_MEMORY_CREATE;
 }
 
 /* Ends the loads of the data set that a file replaces. A timer and a client still have a load in
@@ -529,7 +549,9 @@ static int load_command(struct server_ctx *ctx, struct server_string *key, unsig
     if (!load) {
         return reply_error(ctx, is_first ? ERROR_NO_MEMORY_CREATE : ERROR_DATA);
     }
-    load->kind = kind;
+    if (load->kind != kind) {
+        return reply_error(ctx, ERROR_MIXED);
+    }
     for (int i = 0; i < n; i++) {
         const char *frame = server.StringPtrLen(data[i], &len);
         /* Nothing may follow the last frame. */

@@ -36,7 +36,8 @@ size_t load_frames(const struct value *value, int64_t *position, struct server_s
 void load_free_frames(struct server_string **frames, size_t n);
 
 /* The unfinished loads that a primary sends, with their frames, to and from an RDB file. Loading
- * ends all loads that are there. Returns false if the file is damaged, or memory is short. */
+ * ends all loads that are there, and drops a bad load of the file. Returns false if the file cannot
+ * be read, or memory is short. */
 void load_save_unfinished(struct server_io *io);
 bool load_load_unfinished(struct server_io *io);
 

@@ -5,6 +5,8 @@ import random
 import signal
 import unittest
 
+import redis
+
 from server import Case, Server, raw_client, wait_for, wait_for_replica
 
 
@@ -232,6 +234,38 @@ class Restarts(unittest.TestCase):
                 call("CONFIG", "SET", "appendonly", "no")
             self.assertIn(b"BF.ADD", text)
             self.assertIn(b"CF.ADD", text)
+        finally:
+            server.end()
+
+    def test_bad_unfinished_load(self):
+        """A damaged load in a file is dropped. The keys of the file and its other loads are there."""
+        server = Server("--rdbcompression", "no", "--rdbchecksum", "no")
+        try:
+            call = raw_client(server)
+            call("BF.MADD", "k", *range(20))
+            frames = []
+            position, data = call("BF.SCANDUMP", "k", 0)
+            while position:
+                frames.append(data)
+                position, data = call("BF.SCANDUMP", "k", position)
+            for key in "bad", "good":
+                call("UNSEEN.LOAD", key, "FIRST", *frames[:-1])
+            call("SAVE")
+            server.stop()
+            path = os.path.join(server.folder, "dump.rdb")
+            with open(path, "rb") as f:
+                saved = f.read()
+            self.assertEqual(saved.count(frames[1]), 3)
+            with open(path, "wb") as f:
+                f.write(saved.replace(frames[1], frames[1][:-1] + bytes([frames[1][-1] ^ 1]), 1))
+            server.start()
+            call = raw_client(server)
+            self.assertIn("an unfinished load is damaged, and is dropped", server.text())
+            self.assertEqual(sum(call("BF.MEXISTS", "k", *range(20))), 20)
+            self.assertEqual(call("UNSEEN.LOAD", "good", "NEXT", frames[-1]), b"OK")
+            self.assertEqual(*call("DEBUG", "DIGEST-VALUE", "k", "good"))
+            with self.assertRaises(redis.exceptions.ResponseError):
+                call("UNSEEN.LOAD", "bad", "NEXT", frames[-1])
         finally:
             server.end()
 

@@ -304,24 +304,33 @@ class Loads(Case):
         wait_for(lambda: self.raw("EXISTS", "l"))
         self.equal("l")
 
+    def test_mixed_commands(self):
+        """A load takes the frames of the command that began it, and no others."""
+        said = "another command began this load: begin again with the first chunk"
+
+        def chunk(name):
+            return lambda at: (name + ".LOADCHUNK", "l", *self.frames[at])
+
+        def by_a_primary(at):
+            return "UNSEEN.LOAD", "l", "NEXT" if at else "FIRST", self.frames[at][1]
+
+        for right, wrong in (chunk("BF"), by_a_primary), (by_a_primary, chunk("BF")), (chunk("BF"), chunk("CF")):
+            self.assertEqual(self.raw(*right(0)), b"OK")
+            self.refused(said, *wrong(1))
+            for at in range(1, len(self.frames)):
+                self.assertEqual(self.raw(*right(at)), b"OK")
+            self.equal("l")
+            self.raw("DEL", "l")
+
     def test_data_set_is_loaded(self):
         """A load ends when the server loads another data set: its client is told, and the server lives."""
-
-        def begun_by_a_primary(connection):
-            self.raw("UNSEEN.LOAD", "l", "FIRST", self.frames[0][1])
-            save(self.raw)
-            for position, data in self.frames[1:-1]:
-                self.raw("BF.LOADCHUNK", "l", position, data)
-            connection.send_command("BF.LOADCHUNK", "l", *self.frames[-1])
-
-        for begin in begun_by_a_primary, self.interrupted, lambda connection: connection.send_command("BF.LOAD", "l", self.data):
+        for begin in self.interrupted, lambda connection: connection.send_command("BF.LOAD", "l", self.data):
             connection = during(self.server, begin, lambda pipe: pipe.execute_command("DEBUG", "RELOAD"),
                                 lambda: self.raw("DEL", "l"))
             with self.assertRaises(redis.exceptions.ResponseError) as caught:
                 connection.read_response()
             self.assertEqual(str(caught.exception), "the server has loaded another data set: load again")
             self.assertEqual(self.raw("EXISTS", "l"), 0)
-            self.raw("UNSEEN.LOAD", "l", "DROP")
             wait_for(lambda: b"bf_sets:1\r" in self.raw("INFO", "bf"))  # the half one has gone
         self.raw("BF.LOADCHUNK", "l", *self.frames[0])
         self.raw("DEBUG", "RELOAD")
