@@ -212,7 +212,7 @@ static const struct line mail_lines[] = {
     {"\"j\\\"o\\\\\"@evil.example", "\"j\\\"o\\\\\"@evil.example", FINE},
     {"\"\\\"jo\\\"\"@evil.example", "\"\\\"jo\\\"\"@evil.example", FINE},
     {"\"j\"o\"@evil.example", "\"j\"o\"@evil.example", FINE}, /* no quoted string: kept */
-    {"\"*\"@evil.example", "\"*\"@evil.example", FINE}, /* *@ would be the domain */
+    {"\"*\"@evil.example", "\"*\"@evil.example", FINE},       /* *@ would be the domain */
     {"\"jo\\\"@evil.example", "\"jo\\\"@evil.example", FINE},
     {"jo@[IPv6:2001:DB8:0:0::7]", "jo@[ipv6:2001:db8::7]", FINE},
     {"jo@[IPv6:1::3:4:5:6:7:8]", "jo@[ipv6:1:0:3:4:5:6:7:8]", FINE},
