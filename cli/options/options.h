@@ -95,8 +95,8 @@ const struct command *unknown_command_like(const char *word);
  * could be the name of a command. */
 bool unknown_command(const char *word);
 
-/* True, and reported, if an input file does not exist and its name is a URL or another text that
- * belongs into a line. */
+/* True, and reported, if an input file does not exist and its name is that of a command, a URL or
+ * another text that belongs into a line. */
 bool unknown_files(const struct options *o);
 
 /* ---- cpu.c ----------------------------------------------------------------------------------- */

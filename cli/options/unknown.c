@@ -273,9 +273,24 @@ static bool is_server_for_file(const struct options *o)
     return true;
 }
 
+/* A command behind an option or a file, which is taken for a file. */
+static bool is_command_for_file(const struct options *o)
+{
+    for (size_t i = 0; o->command->bit == COMMAND_DEDUP && i < o->input.nfiles; i++) {
+        const struct command *command = command_find(o->input.files[i]);
+        if (command && is_missing(command->name)) {
+            message_error("no file %s, which is the name of a command", command->name);
+            message_hint("the command comes first: %s", command->usage);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool unknown_files(const struct options *o)
 {
-    if (is_url_for_store(o) || is_named_server(o) || is_server_for_file(o)) {
+    if (is_command_for_file(o) || is_url_for_store(o) || is_named_server(o) ||
+        is_server_for_file(o)) {
         return true;
     }
     for (size_t i = 0; (o->command->bit & COMMAND_READERS) && i < o->input.nfiles; i++) {
