@@ -61,6 +61,38 @@ static bool check_reach(const struct options *o)
     return true;
 }
 
+/* Options of clients that connect, which mean something only where such clients are. */
+static bool check_clients(const struct options *o)
+{
+    static const char prefix[] = "unix:";
+    const char *where = o->serve.listen;
+    const bool is_local = where && strncmp(where, prefix, sizeof(prefix) - 1) == 0;
+    const bool is_asked_only =
+        o->serve.protocol || (o->seen.dry_run && !(where && listener_is_remote(where)));
+    if (!where && (o->serve.group || o->serve.max_clients || o->seen.token_file)) {
+        message_error("--%s has no meaning without --listen", o->serve.group ? "group"
+                                                              : o->serve.max_clients
+                                                                  ? "max-clients"
+                                                                  : "token-file");
+        message_hint("unseen serve --listen %s %s", o->seen.token_file ? "PORT" : "unix:PATH",
+                     o->seen.path);
+    } else if (o->serve.group && !is_local) {
+        message_error("--group is of a unix: socket, and %s is not one", where);
+        message_hint("unseen serve --listen unix:PATH --group %s %s", o->serve.group, o->seen.path);
+    } else if (o->seen.token_file && is_local) {
+        message_error(
+            "--token-file is for a port: who may open a unix: socket may change the store");
+        message_hint("unseen serve --listen %s --mode 660 --group GROUP %s", where, o->seen.path);
+    } else if (o->seen.token_file && is_asked_only) {
+        message_error("--token-file lets clients change the store, which %s never does",
+                      o->serve.protocol ? "--protocol" : "-n");
+        message_hint("unseen serve --listen %s --token-file FILE %s", where, o->seen.path);
+    } else {
+        return true;
+    }
+    return false;
+}
+
 static bool check_line_protocol(const struct options *o)
 {
     if (o->input.nfiles > 0) {
@@ -290,7 +322,8 @@ int serve_run(const struct options *o, enum unseen_cpu cpu)
                         .read_only = o->seen.dry_run,
                         .find = service_find};
     bool reader_gone = false;
-    if (!(o->serve.protocol ? check_protocol(o, s.protocol) : check_line_protocol(o)) ||
+    if (!check_clients(o) ||
+        !(o->serve.protocol ? check_protocol(o, s.protocol) : check_line_protocol(o)) ||
         !read_token(&s, token)) {
         return EXIT_TROUBLE;
     }
