@@ -12,6 +12,7 @@
 
 #include <unseen_list.h>
 
+#include "lines/team.h"
 #include "options/options.h"
 #include "print/message.h"
 #include "print/suggest.h"
@@ -266,14 +267,24 @@ static bool set_separator(struct options *o, char *value)
     return strlen(value) == 1;
 }
 
-static bool set_threads(struct options *o, char *value)
+static bool set_threads_to(struct options *o, const char *value, uint64_t max)
 {
     uint64_t n = 0;
-    if (strcmp(value, "auto") != 0 && (!number_count(value, &n) || n < 1 || n > 1024)) {
+    if (strcmp(value, "auto") != 0 && (!number_count(value, &n) || n < 1 || n > max)) {
         return false;
     }
     o->input.threads = (unsigned)n;
     return true;
+}
+
+static bool set_threads(struct options *o, char *value)
+{
+    return set_threads_to(o, value, TEAM_MAX);
+}
+
+static bool set_build_threads(struct options *o, char *value)
+{
+    return set_threads_to(o, value, 1024);
 }
 
 static bool set_long(struct options *o, char *value)
@@ -496,7 +507,7 @@ static const struct option_row rows[] = {
      "about how many entries there are: from 1e9 on it\nsaves disk",
      COUNT("a number of keys", "1e10", seen.capacity)},
     {'j', "threads", COMMAND_BUILD,
-     "threads (default auto: one for each processor)", CALL("N", "a number of threads or auto", "4", set_threads)},
+     "threads (default auto: one for each processor)", CALL("N", "auto or a number from 1 to 1024", "4", set_build_threads)},
     {0, "checkpoint", COMMAND_BUILD,
      "save every N seconds how far it is (default 20)", REAL("N", "a number above 0", "60", list.checkpoint)},
     {0, "restart", COMMAND_BUILD, "begin anew, whatever an interrupted run has left", FLAG(list.restart)},
@@ -583,7 +594,7 @@ static const struct option_row rows[] = {
      "zstd and xz files may take 2^N bytes of memory for\ntheir window (default 27; without =N: 31)",
      CALL("[=N]", "a number from 10 to 31", "=31", set_long)},
     {'j', "threads", COMMAND_LINES | COMMAND_IMPORT,
-     "threads (default auto: 2, or 1 with one processor)", CALL("N", "a number of threads or auto", "2", set_threads)},
+     "threads, up to 64 (default auto: 2, or 1 with one\nprocessor)", CALL("N", "auto or a number from 1 to 64", "2", set_threads)},
     {.group = "Other programs' protocols"},
     {0, "protocol", COMMAND_SERVE,
      "answer another program, from what STORE has: squid,\nsquid-rewrite, postfix-policy, tcp-table, socketmap or\n"

@@ -76,7 +76,7 @@ for value in 0/2 3/2 1 1/ /2 1/0 a/b 1/2/3 1/1000001; do
     wrong "--shard: '$value' is not a share I/N with I from 1 to N" 'unseen --shard 1/4' --shard "$value"
 done
 for value in 0 -1 x 1025; do
-    wrong "--threads: '$value' is not a number of threads or auto" 'unseen --threads 2' -j "$value"
+    wrong "--threads: '$value' is not auto or a number from 1 to 64" 'unseen --threads 2' -j "$value"
 done
 wrong "--stats: 'xml' is not text or json" 'unseen --stats=json' --stats=xml
 wrong "--progress: 'maybe' is not auto, always or never" 'unseen --progress=never' --progress=maybe
@@ -290,4 +290,47 @@ for url in redis://:pa/ss@127.0.0.1/k redis://ann:pa?ss@127.0.0.1/k redis://:p@a
 done
 run explain redis://127.0.0.1/a@b
 expect 0 '*' ''
+# A command behind an option is no file, and nothing is printed before.
+echo http://line/ > lines
+for words in '-p none canon lines' 'lines canon' '-v lines canon'; do
+    run $words
+    expect 2 '' 'unseen: error: no file canon, which is the name of a command\nunseen: hint: the command comes first: unseen canon [OPTION]... [FILE]...\n'
+done
+cp lines canon
+run lines ./canon canon
+expect 0 'http://line/\n' ''
+rm canon
+
+# Options that would change nothing.
+run -n lines
+expect 2 '' 'unseen: error: -n has no meaning without -s or -x\nunseen: hint: unseen -n -s STORE FILE\n'
+run --token-file missing lines
+expect 2 '' 'unseen: error: --token-file has no meaning without -s\nunseen: hint: unseen -s ADDR:PORT --token-file FILE FILE\n'
+run --wait lines
+expect 2 '' 'unseen: error: --wait has no meaning without -s\nunseen: hint: unseen -s STORE --wait=60 FILE\n'
+for n in 0 65 1000; do
+    run -j $n lines
+    expect 2 '' "unseen: error: --threads: '$n' is not auto or a number from 1 to 64\nunseen: hint: unseen --threads 2\n"
+done
+run -j 64 lines
+expect 0 'http://line/\n' ''
+run -n -x lines lines
+expect 0 '' ''
+# Options of clients, where there are none, or none that they are for.
+refuses() { # ERROR HINT WORDS...
+    run serve "${@:3}" clients.unseen
+    expect 2 '' "unseen: error: $1\nunseen: hint: unseen serve $2\n"
+}
+refuses '--group has no meaning without --listen' '--listen unix:PATH clients.unseen' --group users
+refuses '--max-clients has no meaning without --listen' '--listen unix:PATH clients.unseen' --max-clients 3
+refuses '--token-file has no meaning without --listen' '--listen PORT clients.unseen' --token-file missing
+refuses '--group is of a unix: socket, and 127.0.0.1:0 is not one' '--listen unix:PATH --group users clients.unseen' \
+    --group users --listen 127.0.0.1:0
+refuses '--token-file is for a port: who may open a unix: socket may change the store' \
+    '--listen unix:x.sock --mode 660 --group GROUP clients.unseen' --token-file missing --listen unix:x.sock
+refuses '--token-file lets clients change the store, which -n never does' \
+    '--listen 127.0.0.1:0 --token-file FILE clients.unseen' -n --token-file missing --listen 127.0.0.1:0
+refuses '--token-file lets clients change the store, which --protocol never does' \
+    '--listen 127.0.0.1:0 --token-file FILE clients.unseen' --protocol squid --token-file missing --listen 127.0.0.1:0
+holds [ ! -e clients.unseen ]
 finish
