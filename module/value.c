@@ -84,7 +84,7 @@ uint64_t value_nremoved(const struct value *value)
 
 const struct leases *value_leases(const struct value *value)
 {
-    static const struct leases none = {NULL, 0, 0};
+    static const struct leases none = {0};
     return is_block(value) ? &none : &value->leases;
 }
 

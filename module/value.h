@@ -57,7 +57,8 @@ enum claim {
     CLAIM_YOURS = 1
 };
 
-/* Leases a key that is neither in the value nor leased at `now`, until a time. Errors: NOMEM. */
+/* Leases a key that is neither in the value nor leased at `now`, until a time. Errors: NOMEM,
+ * RANDOM. */
 enum unseen_status value_claim(struct value **value, struct unseen_key key, int64_t now,
                                int64_t until, enum claim *claim_out, struct budget *budget);
 
@@ -65,7 +66,7 @@ enum unseen_status value_claim(struct value **value, struct unseen_key key, int6
 bool value_renew(struct value **value, struct unseen_key key, int64_t now, int64_t until,
                  struct budget *budget);
 
-/* Leases a key as the primary did, or as a dump says. Errors: NOMEM. */
+/* Leases a key as the primary did, or as a dump says. Errors: NOMEM, RANDOM. */
 enum unseen_status value_lease(struct value **value, struct unseen_key key, int64_t now,
                                int64_t until, struct budget *budget);
 

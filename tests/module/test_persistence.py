@@ -289,6 +289,28 @@ class Restarts(unittest.TestCase):
 
 
 class Replicas(unittest.TestCase):
+    def test_leases(self):
+        """A primary and its replica save the same bytes, though each hashes leases under a secret of its own."""
+        primary = Server()
+        replica = Server()
+        try:
+            call = raw_client(primary)
+            raw_client(replica)("REPLICAOF", "127.0.0.1", primary.port)
+            wait_for(lambda: b"state=online" in call("INFO", "replication"))
+            rng = random.Random(5)
+            urls = [f"http://e.example/{i}" for i in range(1000)]
+            call("UNSEEN.RESERVE", "urls")
+            for _ in range(20):
+                call("UNSEEN.CLAIM", "urls", 1000, *rng.sample(urls, 100))
+                call("UNSEEN.ADD", "urls", *rng.sample(urls, 20))
+            wait_for_replica(primary, replica)
+            dump = call("DUMP", "urls")
+            self.assertGreater(len(dump), 24 * 400)
+            self.assertEqual(raw_client(replica)("DUMP", "urls"), dump)
+        finally:
+            for server in primary, replica:
+                server.end()
+
     def test_equal(self):
         """After random changes with full syncs in between, a replica has the same bytes."""
         primary = Server()
