@@ -2,6 +2,7 @@
 #include "serve/leases.h"
 
 #include <inttypes.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@ enum {
     COPY_BYTES = 256 << 10, /* of texts that are copied at a time, */
     COPY_LEASES = 4096      /* of so many leases */
 };
+
+_Static_assert(sizeof((struct leases){0}.salt) == crypto_shorthash_KEYBYTES, "the salt is a key");
 
 struct lease {
     struct unseen_key key;
@@ -75,10 +78,13 @@ static uint32_t list_take(struct leases *l, struct lease_list *list)
 
 /* ---- The table by key ------------------------------------------------------------------------ */
 
-/* Keys are hashes under the store's secret. */
+/* Keys from a forged file may be anything. So the home of a key is a hash under a salt. */
 static size_t home_of(const struct leases *l, struct unseen_key key)
 {
-    return (size_t)(key.lo ^ key.hi >> 32) & (l->nslots - 1);
+    uint64_t hash;
+    (void)crypto_shorthash((unsigned char *)&hash, (const unsigned char *)&key, sizeof(key),
+                           l->salt);
+    return (size_t)hash & (l->nslots - 1);
 }
 
 /* The slot of the key, or the free slot where it belongs. */
@@ -334,7 +340,8 @@ bool leases_open(struct leases *l, const char *store, const uint8_t id[16],
     struct loading loading = {l, set};
     *l = (struct leases){0};
     /* Tokens of another run are late. */
-    if (getrandom(&l->last_token, sizeof(l->last_token), 0) != (ssize_t)sizeof(l->last_token)) {
+    if (getrandom(&l->last_token, sizeof(l->last_token), 0) != (ssize_t)sizeof(l->last_token) ||
+        getrandom(l->salt, sizeof(l->salt), 0) != (ssize_t)sizeof(l->salt)) {
         message_error("there is no source of randomness");
         return false;
     }

@@ -42,6 +42,7 @@ struct leases {
     size_t nbytes;   /* of their texts */
     uint32_t *slots; /* hash table by key: index + 1; 0: free */
     size_t nslots;
+    uint8_t salt[16]; /* of the hash; random in each run */
     uint64_t last_token;
     size_t ntable; /* leases in the table: nlive, and those that are ENDING */
     size_t copied; /* while it is written anew: so many of `all` are in the new file */
