@@ -106,7 +106,7 @@ refused "the server at 127.0.0.1:$port could not take a line: it may be too long
 stop_listening
 refused 'cannot open token: No such file or directory' '' serve served --listen 127.0.0.1:0 --token-file token
 echo short > token
-refused 'the first line of token has to have 16 to 1024 bytes' 'head -c 24 /dev/urandom | base64 > token' \
+refused 'the first line of token has to have 16 to 1024 bytes' '(umask 077; head -c 24 /dev/urandom | base64 > NEW.token) makes one' \
     serve served --listen 127.0.0.1:0 --token-file token
 echo 'a token of some length' > token
 echo 'another token of some length' > wrong

@@ -183,7 +183,7 @@ expect 0 "$(wc -l < few)\n" ''
 run merge all.unseen
 expect 2 '' 'unseen: error: nothing to merge into all.unseen\nunseen: hint: unseen merge all.unseen IN.unseen IN.unseen\n'
 run merge --into all.unseen all.unseen
-expect 2 '' 'unseen: error: all.unseen is both the output and an input\nunseen: hint: unseen merge --into all.unseen IN...: it keeps its URLs\n'
+expect 2 '' 'unseen: error: all.unseen is both the output and an input\nunseen: hint: unseen merge --into all.unseen OTHER...: it keeps its URLs\n'
 run merge new.unseen missing.unseen
 expect 2 '' '*'
 holds [ ! -e new.unseen ]
