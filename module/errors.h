@@ -80,6 +80,7 @@ struct server_ctx;
     ERRORS_SAME(X, GUARD_WAIT, "ERR WAIT must be 0 to 3600000 milliseconds")                       \
     ERRORS_SAME(X, GUARD_PX, "ERR PX must be 1 to 1000000000000 milliseconds")                     \
     ERRORS_SAME(X, GUARD_REPLICA, "READONLY a replica may be behind: ask the primary")             \
+    ERRORS_SAME(X, GUARD_FULL, "OOM no lease past maxmemory: load the value without one")          \
     ERRORS_SAME(X, REPLICA, "ERR the server has become a replica: ask its primary again")          \
     ERRORS_SAME(X, REPLACED, "ERR another load of this key has begun")                             \
     ERRORS_SAME(X, MIXED, "ERR another command began this load: begin again with the first chunk") \

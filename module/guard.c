@@ -181,6 +181,10 @@ static struct guard_lease *answer(struct server_ctx *ctx, const struct question 
     if (lease) {
         return lease;
     }
+    if (server.GetContextFlags(ctx) & SERVER_IS_FULL) {
+        (void)reply_error(ctx, ERROR_GUARD_FULL);
+        return NULL;
+    }
     lease = guard_lease_take(ctx, q->name, (int64_t)q->lease_ttl);
     (void)(lease ? reply_lease(ctx, lease->token, filtered) : reply_error(ctx, ERROR_NO_MEMORY));
     return NULL;

@@ -58,6 +58,7 @@ enum {
     SERVER_IS_MASTER = 1 << 2,
     SERVER_IS_REPLICA = 1 << 3,
     SERVER_HAS_AOF = 1 << 6,
+    SERVER_IS_FULL = 1 << 10, /* past maxmemory */
     SERVER_IS_REPLICATED = 1 << 12,
     SERVER_IS_LOADING = 1 << 13,
     SERVER_DENIES_BLOCKING = 1 << 21,

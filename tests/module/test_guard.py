@@ -348,9 +348,26 @@ class Guard(Case):
             with self.assertRaises(redis.exceptions.OutOfMemoryError):
                 self.raw("GUARD.SET", "k1", token, "v" * 100000)
             self.assertEqual(self.raw("GUARD.FAIL", "k1", token), 1)
-            self.assertEqual(self.raw("GUARD.GET", "f", "k1")[0], b"lease")
         finally:
             self.raw("CONFIG", "SET", "maxmemory", "0")
+
+    def test_maxmemory(self):
+        """Past maxmemory nobody gets a new lease. All other answers are the same."""
+        token = self.raw("GUARD.GET", "f", "k1", "LEASE", LONG)[1]
+        self.raw("SET", "k2", "v")
+        self.raw("CONFIG", "SET", "maxmemory", "1")
+        try:
+            with self.assertRaises(redis.exceptions.OutOfMemoryError) as caught:
+                self.raw("GUARD.GET", "f", "k3", "WAIT", LONG)
+            self.assertIn("no lease past maxmemory: load the value without one", str(caught.exception))
+            self.assertEqual(guard_info(self.raw)["guard_leases"], 1)
+            self.assertEqual(self.raw("GUARD.GET", "f", "nobody")[0], b"absent")
+            self.assertEqual(self.raw("GUARD.GET", "f", "k2")[1], b"v")
+            self.assertEqual(self.raw("GUARD.GET", "f", "k1")[0], b"busy")
+            self.assertEqual(self.raw("GUARD.FAIL", "k1", token), 1)
+        finally:
+            self.raw("CONFIG", "SET", "maxmemory", "0")
+        self.assertEqual(self.raw("GUARD.GET", "f", "k3")[0], b"lease")
 
     def test_errors(self):
         r = self.refused

@@ -185,6 +185,7 @@ ELSEWHERE = {
     "ERR another load of this key has begun": "test_steps.test_another_load",
     "ERR another command began this load: begin again with the first chunk": "test_steps.test_mixed_commands",
     "ERR the server has loaded another data set: load again": "test_steps.test_data_set_is_loaded",
+    "OOM no lease past maxmemory: load the value without one": "test_guard.test_maxmemory",
     "ERR too many loads at once: try again when one has ended": "test_steps.test_too_many_at_once",
 }
 
