@@ -472,12 +472,14 @@ bool leases_find(struct leases *l, struct unseen_bytes text, uint64_t now,
     return true;
 }
 
-void leases_renew(struct leases *l, struct unseen_key key, uint64_t until)
+bool leases_renew(struct leases *l, struct unseen_key key, uint64_t until)
 {
     struct lease *e = lease_find(l, key);
-    if (push_time(l, (struct lease_time){until, e->token, index_of(l, e)})) {
-        e->until = until;
+    if (!push_time(l, (struct lease_time){until, e->token, index_of(l, e)})) {
+        return false;
     }
+    e->until = until;
+    return true;
 }
 
 void leases_give_back(struct leases *l, struct unseen_key key)

@@ -78,8 +78,8 @@ bool leases_take_back(struct leases *l, uint64_t now, uint64_t until, char token
 bool leases_find(struct leases *l, struct unseen_bytes token, uint64_t now,
                  struct unseen_key *key_out);
 
-/* Gives a lease more time. It is OUT. */
-void leases_renew(struct leases *l, struct unseen_key key, uint64_t until);
+/* Gives a lease more time. It is OUT. Returns false without memory; nothing has changed then. */
+bool leases_renew(struct leases *l, struct unseen_key key, uint64_t until);
 
 /* Gives a lease back. It is OUT. */
 void leases_give_back(struct leases *l, struct unseen_key key);

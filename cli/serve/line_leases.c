@@ -124,8 +124,14 @@ static void with_token(struct connection *c, const struct request *r)
     struct unseen_key key;
     uint64_t seconds = 0;
     bool done = true;
-    if (r->type == REQUEST_RENEW && !cut_number(&text, LEASE_SECONDS_MAX, &seconds)) {
+    const char *trouble = "out of memory";
+    if (r->type == REQUEST_RENEW &&
+        (!cut_number(&text, LEASE_SECONDS_MAX, &seconds) || text.len == 0)) {
         connection_put_error(c, "N needs a number of seconds up to 604800 and a token");
+        return;
+    }
+    if (text.len == 0) {
+        connection_put_error(c, r->type == REQUEST_DONE ? "D needs a token" : "G needs a token");
         return;
     }
     if (!leases_find(l, text, clock_milliseconds(), &key)) {
@@ -134,15 +140,16 @@ static void with_token(struct connection *c, const struct request *r)
     }
     if (r->type == REQUEST_DONE) {
         done = end_lease(c, key);
+        trouble = c->service->trouble;
     } else if (r->type == REQUEST_GIVE_BACK) {
         leases_give_back(l, key);
     } else {
-        leases_renew(l, key, after(seconds));
+        done = leases_renew(l, key, after(seconds));
     }
     if (done) {
         connection_puts(c, "OK\n");
     } else {
-        connection_put_error(c, c->service->trouble);
+        connection_put_error(c, trouble);
     }
 }
 

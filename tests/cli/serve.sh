@@ -71,6 +71,9 @@ expect 0 "$(printf "$unknown\\\\n%.0s" 1 2 3 4 5 6 7 8 9)0\\n" ''
 printf 'B x\nB -1 A\nB  5 A\nC x\n' | talk s
 number='E B needs a number of lines, such as B 500 A'
 expect 0 "$number\\n$number\\n$number\\n0\\n" ''
+printf 'D\nN 5\nN 5 \nN x y\nD \nG \nN 5 x\nD x\n' | talk leased
+needs='E N needs a number of seconds up to 604800 and a token'
+expect 0 "$unknown\\n$needs\\n$needs\\n$needs\\nE D needs a token\\nE G needs a token\\nlate\\nlate\\n" ''
 
 # The lines of a refused batch are never requests.
 printf 'B 2 Q\nA 1\nA 2\nB 1\nA 3\nB 1 AA\nA 4\nB 4 C\nA 1\nA 2\nA 3\nA 4\n' | talk s

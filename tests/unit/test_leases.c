@@ -277,7 +277,7 @@ static void change(struct url *u, unsigned percent)
         leases_give_back(&leases, u->key);
         u->state = LEASE_BACK;
     } else if (percent < 94 && is_ours) {
-        leases_renew(&leases, u->key, now + 300);
+        CHECK(leases_renew(&leases, u->key, now + 300));
         u->until = now + 300;
     } else if (percent < 97) {
         CHECK_EQ(leases_state(&leases, u->key, now), u->state);
