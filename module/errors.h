@@ -47,6 +47,7 @@ struct server_ctx;
     X(NO_MEMORY_CREATE, "ERR Insufficient memory to create filter",                                \
       "ERR operation exceeds bloom object memory limit")                                           \
     ERRORS_SAME(X, NOT_CREATED, "ERR could not create filter")                                     \
+    ERRORS_SAME(X, RATE_LOW, "ERR could not create filter: no rate this low, 5e-9 is the least")   \
     ERRORS_SAME(X, TOO_MANY, "ERR more than 1000000 items in one command")                         \
     ERRORS_SAME(X, POSITION, "Second argument must be numeric")                                    \
     ERRORS_SAME(X, LOAD_POSITION, "ERR Second argument must be numeric")                           \

@@ -38,7 +38,7 @@ int reply_not_created(struct server_ctx *ctx, enum unseen_status status)
     if (status == UNSEEN_ERR_NOMEM) {
         return reply_error(ctx, ERROR_NO_MEMORY_CREATE);
     }
-    return reply_error(ctx, status == UNSEEN_ERR_FPR ? ERROR_NOT_CREATED : ERROR_PROFILE);
+    return reply_error(ctx, status == UNSEEN_ERR_FPR ? ERROR_RATE_LOW : ERROR_PROFILE);
 }
 
 void reply_map(struct server_ctx *ctx, long n)

@@ -83,7 +83,7 @@ class RedisBloom(Case):
             (("k", "0.1", "10", "EXPANSION", "-1"), "expansion must be in the range [0, 32768]"),
             (("k", "0.1", "10", "EXPANSION", "32769"), "expansion must be in the range [0, 32768]"),
             (("k", "0.1", "10", "EXPANSION", "2", "NONSCALING"), "Nonscaling filters cannot expand"),
-            (("k", "1e-300", "10"), "could not create filter"),
+            (("k", "1e-300", "10"), "could not create filter: no rate this low, 5e-9 is the least"),
             (("k", "0.1"), ARITY % "RESERVE"),
             (("k", "0.1", "1", "2", "3", "4", "5"), ARITY % "RESERVE"),
         ):

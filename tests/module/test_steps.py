@@ -74,7 +74,7 @@ class Creation(Case):
             self.assertEqual([int(x) for x in answers], [1, 1, 0])
             self.assertEqual(call("BF.CARD", "i"), 2)
         self.assertEqual(self.raw("BF.RESERVE", "n", "0.01", LARGE, "NONSCALING"), b"OK")
-        self.refused("could not create filter", "BF.RESERVE", "z", "1e-300", LARGE)
+        self.refused("could not create filter: no rate this low, 5e-9 is the least", "BF.RESERVE", "z", "1e-300", LARGE)
         self.assertEqual(self.raw("EXISTS", "z"), 0)
 
     def test_where_nobody_waits(self):

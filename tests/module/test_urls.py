@@ -142,7 +142,7 @@ class Urls(Case):
         self.refused("there is no such profile of URL identity", "UNSEEN.RESERVE", "k", "PROFILE", "what")
         self.refused("bad error rate", "UNSEEN.RESERVE", "k", "FPR", "x")
         self.refused("error rate must be in the range (0.000000, 1.000000)", "UNSEEN.RESERVE", "k", "FPR", "1")
-        self.refused("could not create filter", "UNSEEN.RESERVE", "k", "FPR", "1e-12")
+        self.refused("could not create filter: no rate this low, 5e-9 is the least", "UNSEEN.RESERVE", "k", "FPR", "1e-12")
         self.refused("MAXBYTES must be a number of bytes above 0", "UNSEEN.RESERVE", "k", "MAXBYTES", "0")
         self.refused("syntax error", "UNSEEN.RESERVE", "k", "WHAT", "0")
         self.assertEqual(r("EXISTS", "k"), 0)
