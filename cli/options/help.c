@@ -225,7 +225,8 @@ int help_run(int argc, char **argv)
     }
     const char *name = argc == 2 ? argv[1] : command_at(0)->name;
     const struct command *command = command_find(name);
-    if (command || strcmp(name, "help") == 0) {
+    if (command || strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 ||
+        strcmp(name, "-h") == 0) {
         return help_command(command ? command : command_at(0)) ? EXIT_DONE : EXIT_TROUBLE;
     }
     for (size_t i = 0; i < NTOPICS; i++) {

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     ROOM_BYTES = 64 * 1024,
@@ -15,11 +16,12 @@ struct encoder {
     unsigned char room[ROOM_BYTES];
 };
 
+/* In capitals or not. */
 static bool ends_with(const char *name, const char *suffix)
 {
     const size_t len = strlen(name);
     const size_t n = strlen(suffix);
-    return len > n && strcmp(name + len - n, suffix) == 0;
+    return len > n && strcasecmp(name + len - n, suffix) == 0;
 }
 
 const struct encoder_kind *encoder_kind_of(const char *name)

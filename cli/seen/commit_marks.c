@@ -45,18 +45,19 @@ static bool report_output(const struct commit_marks *h, const char *last,
     return false;
 }
 
-/* Warns if the file that an interrupted run wrote is not there: the lines behind its last commit
- * come again, in another file. `start` is where the file of this run goes on. */
+/* Warns if the file that an interrupted run wrote is not there, or is another one: the lines behind
+ * its last commit come again. `start` is where the file of this run goes on. */
 static void warn_gone(const char *last, uint64_t len, const char *name, uint64_t start)
 {
     struct stat st;
     const bool is_same = strcmp(last, name) == 0;
     const bool goes_on = start == len && (is_same || len > 0);
-    if (!goes_on && (is_same || stat(last, &st) != 0 || (uint64_t)st.st_size != len)) {
-        message_warning(
-            "%s, which an interrupted run wrote, is gone: its lines behind byte %" PRIu64
-            " come again",
-            last, len);
+    /* That of this run was there if it is not begun anew. */
+    const bool is_there = is_same ? start > 0 : stat(last, &st) == 0;
+    if (!goes_on && (is_same || !is_there || (uint64_t)st.st_size != len)) {
+        message_warning("%s, which an interrupted run wrote, is %s: its lines behind byte %" PRIu64
+                        " come again",
+                        last, is_there ? "changed" : "gone", len);
     }
 }
 

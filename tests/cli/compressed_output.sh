@@ -80,12 +80,16 @@ unseen: hint: -o NAME without that ending; compress the file when the run is ove
     rm -f ./*.unseen*
 done
 # Names of other formats.
-for name in a.zip a.tar a.tgz a.tar.gz a.tar.zst a.lz4 a.Z a.7z; do
+for name in a.zip a.ZIP a.Tar.GZ a.tar a.tgz a.tar.gz a.tar.zst a.lz4 a.Z a.7z; do
     run -o $name big
     expect 2 '' "unseen: error: $name would be lines, not what its name says
 unseen: hint: names in .gz, .zst, .xz and .bz2 are compressed; -o - writes to another program\n"
     holds [ ! -e $name ]
 done
+run -o CAPITALS.GZ big
+expect 0 '' ''
+gzip -dc < CAPITALS.GZ > out
+same out want
 for name in gz .gz a.gz.txt agz; do
     printf 'a\n' > in
     run -o $name

@@ -274,6 +274,9 @@ for topic in profiles rules; do
     expect 0 '*' ''
     holds [ -z "$(grep -E '.{81}' out)" ]
 done
+run help --help
+expect 0 '*' ''
+holds grep -q '^Usage: unseen ' out
 run help profils
 expect 2 '' "unseen: error: no help on 'profils'\nunseen: hint: unseen help profiles\n"
 run help something

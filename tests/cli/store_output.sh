@@ -143,6 +143,11 @@ for change in 'printf y > queue' 'sed -i 1s/a/X/ queue'; do
     holds grep -q '^unseen: error: .*queue is ' err
     holds grep -qx 'unseen: hint: move queue away: the next run begins a new file, with the URLs that are new from then on' err
     same queue changed
+    cp w.unseen copy.unseen
+    run -s copy.unseen -o other one
+    expect 0 '' '*'
+    [ "$(stat -c %s queue)" = 11 ] || holds grep -qx "unseen: warning: .*/queue, which an interrupted run wrote, is changed: its lines behind byte 11 come again" err
+    rm copy.unseen* other
     mv queue away
     run -s w.unseen -o queue one
     expect 0 '' "unseen: warning: $PWD/queue, which an interrupted run wrote, is gone: its lines behind byte 11 come again\n"
