@@ -47,7 +47,7 @@ expect 0 'a\nc\nd\n' ''
 # -n asks only.
 printf 'a\nb\na\n' > in
 run -n
-expect 0 'a\nb\na\n' ''
+expect 2 '' 'unseen: error: -n has no meaning without -s or -x\nunseen: hint: unseen -n -s STORE FILE\n'
 run -n -x list
 expect 0 'a\na\n' ''
 run -n -x list -v

@@ -513,9 +513,9 @@ back = lease_of(c.ask("L 60 http://lease/back"))
 assert c.ask("G " + back) == "OK" and d.ask("A http://lease/back") == "1"
 assert handed_out(d, "X 10 60") == []
 for wrong in ("L", "L x http://a/", "L 0 http://a/", "L 604801 http://a/", "X 1", "X 0 1", "X 1 1 1",
-              "X 1001 1", "N x " + kept):
+              "X 1001 1", "N x " + kept, "N 5", "D ", "G "):
     assert c.ask(wrong).startswith("E "), wrong
-for wrong in ("D ", "D 0.0", "D zz", "D " + "0" * 100, "G " + kept + "0", "D -1.-1", "N 5 ffffffff.1", "N 5"):
+for wrong in ("D 0.0", "D zz", "D " + "0" * 100, "G " + kept + "0", "D -1.-1", "N 5 ffffffff.1"):
     assert c.ask(wrong) == "late", wrong
 # What was answered is on the disk: after a kill all leases are over, and none is lost.
 assert c.ask("F") == "OK"
