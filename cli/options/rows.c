@@ -403,7 +403,7 @@ static const struct option_row rows[] = {
      CALL("LIST", NULL, NULL, set_exclude)},
     {'n', "dry-run", COMMAND_DEDUP, "do not remember: only what -s and -x have is a repeat", FLAG(seen.dry_run)},
     {'n', "dry-run", COMMAND_SERVE,
-     "answer C and I only: nothing is written, and another\nprocess may write meanwhile", FLAG(seen.dry_run)},
+     "answer C, B N C, F, I and S only: nothing is\nwritten, and another process may write meanwhile", FLAG(seen.dry_run)},
     {0, "into", COMMAND_MERGE,
      "add to STORE, which exists, instead of making a new\nstore",
      ONE_FILE("STORE", merge.into, "unseen merge --into STORE IN...: one store at a time")},
