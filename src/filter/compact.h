@@ -327,7 +327,7 @@ UNSEEN_INLINE uint64_t compact_path(const struct compact *c, struct unseen_key k
     return key.hi << c->prefix_bits;
 }
 
-/* Where the group behind that of this path, which has this depth, begins; 0: there is none. */
+/* The path of the next group, after a group of this path and depth; 0 after the last group. */
 UNSEEN_INLINE uint64_t compact_next_path(uint64_t path, unsigned depth)
 {
     return depth ? path + ((uint64_t)1 << (64 - depth)) : 0;
