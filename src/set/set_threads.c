@@ -85,9 +85,12 @@ static void sort_by_shard(const struct unseen_set *set, const struct unseen_key 
 }
 
 /* Called when a filter ran out of memory. Removes the keys that other filters added behind the
- * first key without an answer, so that the caller can add them again. */
-static void take_back(const struct unseen_set *set, struct sorted *s, size_t n, size_t *ndone)
+ * first key without an answer, so that the caller can add them again. A filter that counts has
+ * added those that it had SEEN, too. */
+static void take_back(const struct unseen_set *set, enum unseen__operation operation,
+                      struct sorted *s, size_t n, size_t *ndone)
 {
+    const bool counts_seen = operation == UNSEEN__ADD && set->ops->add_absent;
     size_t first = n;
     for (size_t i = 0; i < n; i++) {
         if (s->verdicts[i] == UNANSWERED && s->index[i] < first) {
@@ -95,7 +98,9 @@ static void take_back(const struct unseen_set *set, struct sorted *s, size_t n, 
         }
     }
     for (size_t i = 0; i < n; i++) {
-        if (s->verdicts[i] == UNSEEN_NEW && s->index[i] > first) {
+        const bool was_added =
+            s->verdicts[i] == UNSEEN_NEW || (counts_seen && s->verdicts[i] == UNSEEN_SEEN);
+        if (was_added && s->index[i] > first) {
             uint8_t verdict;
             size_t one;
             (void)run_locked(set, shard_of(set, s->keys[i]), UNSEEN__REMOVE, &s->keys[i], 1,
@@ -164,7 +169,7 @@ static enum unseen_status run_sorted(const struct unseen_set *set, enum unseen__
     }
     *ndone = n;
     if (result != UNSEEN_OK) {
-        take_back(set, &s, n, ndone);
+        take_back(set, operation, &s, n, ndone);
     }
     for (size_t i = 0; i < n; i++) {
         if (s.index[i] < *ndone) {

@@ -264,6 +264,43 @@ static void check_nomem(void)
     }
 }
 
+/* The same with batches of a set for threads: one filter fails, and what the others have counted
+ * behind it is taken back, so that the rest can be added again. */
+static void check_nomem_batches(void)
+{
+    enum {
+        KEYS = 60000,
+        BATCH = 500
+    };
+    struct unseen_key keys[BATCH];
+    uint8_t verdicts[BATCH];
+    size_t nfailures = 0;
+    struct unseen_set *set = make(UNSEEN_FPR_DEFAULT, 2);
+    for (uint64_t first = 0; first < KEYS; first += BATCH / 2) {
+        size_t ndone = 0;
+        for (uint64_t i = 0; i < BATCH; i++) { /* the half of them are there */
+            keys[i] = test_key((first + i * 7 % BATCH) % KEYS);
+        }
+        counting.fail_at = counting.nallocs + 1;
+        counting.fail_after = true;
+        if (unseen_set_add_keys(set, keys, BATCH, verdicts, &ndone) != UNSEEN_OK) {
+            nfailures++;
+            counting.fail_at = 0;
+            CHECK(unseen_set_add_keys(set, keys + ndone, BATCH - ndone, verdicts, NULL) ==
+                  UNSEEN_OK);
+        }
+    }
+    counting.fail_at = 0;
+    counting.fail_after = false;
+    CHECK(nfailures >= 5);
+    for (uint64_t i = 0; i < KEYS; i++) {
+        CHECK_EQ(count_of(set, i), 2);
+    }
+    check_soundness(set);
+    unseen_set_free(set);
+    CHECK_EQ(counting.nlive, 0);
+}
+
 int main(void)
 {
     test_start();
@@ -276,5 +313,6 @@ int main(void)
     }
     check_shared_tag();
     check_nomem();
+    check_nomem_batches();
     return test_end();
 }
