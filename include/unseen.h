@@ -884,7 +884,7 @@ UNSEEN_API enum unseen_status unseen_store_commit_poll(
  *
  * Errors:
  *   - as unseen_store_commit
- *   - BUSY: another process has made the store meanwhile
+ *   - BUSY: another process has made the store meanwhile, or another one in its place
  * Threads: one.
  * Time: a commit, and two syncs. */
 UNSEEN_API enum unseen_status unseen_store_publish(
@@ -1025,6 +1025,7 @@ struct unseen_store_health {
  *   - health_out may be NULL; `report`, unless NULL, is called for each damage.
  * Errors:
  *   - CORRUPT: there is damage
+ *   - BUSY: the store was changed while it was read, three times
  *   - SIZE
  *   - MISSING
  *   - FOREIGN
@@ -1039,7 +1040,8 @@ UNSEEN_API enum unseen_status unseen_store_verify(const char *path,
     struct unseen_error *error);
 
 /* Makes a damaged store usable: every intact record goes into a new log, which takes the place of
- * the damaged one; that stays as PATH.damaged. Keys in damaged records are forgotten.
+ * the damaged one; that stays as PATH.damaged. Keys in damaged records are forgotten. A store without
+ * a log keeps its image.
  *
  * Arguments:
  *   - as unseen_store_verify.
@@ -1064,7 +1066,8 @@ UNSEEN_API enum unseen_status unseen_store_repair(const char *path,
  *   - UNSUPPORTED: no log
  *   A crash leaves the old store or the new.
  * Threads: one process; it takes the lock of a writer.
- * Time: linear in the log, which is read twice and written once. */
+ * Time: linear in the log, which is read twice and written once; for a filter that counts, the
+ * memory of an exact set of the keys meanwhile. */
 UNSEEN_API enum unseen_status unseen_store_rewrite(
     const char *path, const struct unseen_store_options *options, struct unseen_error *error);
 

@@ -265,7 +265,14 @@ enum unseen_status unseen__log_start_new(struct unseen__log *log, const struct u
     return status == UNSEEN_OK ? log_make(log, header, NEW_SUFFIX, &st, 0, error) : status;
 }
 
-enum unseen_status unseen__log_publish(struct unseen__log *log, struct unseen_error *error)
+static enum unseen_status made_meanwhile(const struct unseen__log *log, struct unseen_error *error)
+{
+    return unseen__error(error, UNSEEN_ERR_BUSY, UNSEEN__NO_OFFSET,
+                         "%s was made meanwhile, by another process", log->path);
+}
+
+/* Gives the new log its name, whatever has it now. */
+static enum unseen_status take_name(struct unseen__log *log, struct unseen_error *error)
 {
     int code = unseen__file_sync(log->fd);
     if (code == 0) {
@@ -277,6 +284,12 @@ enum unseen_status unseen__log_publish(struct unseen__log *log, struct unseen_er
     unseen__path_free(&log->allocator, log->new_path);
     log->new_path = NULL;
     return UNSEEN_OK;
+}
+
+enum unseen_status unseen__log_publish(struct unseen__log *log, const struct unseen__log *old,
+                                       struct unseen_error *error)
+{
+    return unseen__log_has_name(old) ? take_name(log, error) : made_meanwhile(log, error);
 }
 
 /* Gives a new log its name; *exists_out if that name is taken. A file system without hard links
@@ -299,7 +312,7 @@ static enum unseen_status publish_first(struct unseen__log *log, bool *exists_ou
         *exists_out = true;
         return UNSEEN_OK;
     }
-    return unseen__log_publish(log, error);
+    return take_name(log, error);
 }
 
 enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
@@ -450,17 +463,15 @@ enum unseen_status unseen__log_copy(struct unseen__log *log, const struct unseen
     return status;
 }
 
-enum unseen_status unseen__log_publish_draft(struct unseen__log *log, bool replaces,
+enum unseen_status unseen__log_publish_draft(struct unseen__log *log, const struct unseen__log *old,
                                              struct unseen_error *error)
 {
     bool exists = false;
-    if (replaces) {
-        return unseen__log_publish(log, error);
+    if (old) {
+        return unseen__log_publish(log, old, error);
     }
     const enum unseen_status status = publish_first(log, &exists, error);
-    return exists ? unseen__error(error, UNSEEN_ERR_BUSY, UNSEEN__NO_OFFSET,
-                                  "%s was made meanwhile, by another process", log->path)
-                  : status;
+    return exists ? made_meanwhile(log, error) : status;
 }
 
 /* ---- appending ---- */
@@ -507,11 +518,17 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
     return UNSEEN_OK;
 }
 
+enum unseen_status unseen__log_append_empty(struct unseen__log *log, bool sync,
+                                            struct unseen_error *error)
+{
+    const struct unseen__record empty = {.kind = UNSEEN__RECORD_CHANGES,
+                                         .output_len = UNSEEN__NO_OUTPUT};
+    return unseen__log_append(log, empty, NULL, NULL, sync, error);
+}
+
 enum unseen_status unseen__log_append_end(struct unseen__log *log, struct unseen_error *error)
 {
-    const struct unseen__record end = {.kind = UNSEEN__RECORD_CHANGES,
-                                       .output_len = UNSEEN__NO_OUTPUT};
-    return log->ends_open ? unseen__log_append(log, end, NULL, NULL, false, error) : UNSEEN_OK;
+    return log->ends_open ? unseen__log_append_empty(log, false, error) : UNSEEN_OK;
 }
 
 enum unseen_status unseen__log_settle(struct unseen__log *log, struct unseen_error *error)

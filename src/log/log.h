@@ -55,11 +55,13 @@ enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
                                       struct unseen_error *error);
 
 /* Makes a log beside another one, whose lock the caller has. unseen__log_publish puts the new log
- * in the place of the old one; a release before that removes the new log. */
+ * in the place of the old one; BUSY if another file has taken its name. A release before that
+ * removes the new log. */
 enum unseen_status unseen__log_start_new(struct unseen__log *log, const struct unseen__log *old,
                                          const struct unseen__log_header *header,
                                          struct unseen_error *error);
-enum unseen_status unseen__log_publish(struct unseen__log *log, struct unseen_error *error);
+enum unseen_status unseen__log_publish(struct unseen__log *log, const struct unseen__log *old,
+                                       struct unseen_error *error);
 
 /* Makes a draft beside path: a log that takes the name only when unseen__log_publish_draft is
  * called. The first makes an empty log, and expects that path does not exist; the second a copy of
@@ -71,8 +73,8 @@ enum unseen_status unseen__log_start_draft(struct unseen__log *log, const char *
                                            struct unseen_error *error);
 enum unseen_status unseen__log_copy(struct unseen__log *log, const struct unseen__log *old,
                                     struct unseen_error *error);
-/* replaces: the draft is a copy. Without it, BUSY if path exists by now. */
-enum unseen_status unseen__log_publish_draft(struct unseen__log *log, bool replaces,
+/* old: the log of which the draft is a copy, or NULL. BUSY if path is another file by now. */
+enum unseen_status unseen__log_publish_draft(struct unseen__log *log, const struct unseen__log *old,
                                              struct unseen_error *error);
 
 /* True if the open file is still the file called log->file. */
@@ -84,6 +86,10 @@ bool unseen__log_has_name(const struct unseen__log *log);
 enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__record record,
                                       const uint8_t *payload, const uint8_t *bits, bool sync,
                                       struct unseen_error *error);
+
+/* Appends a record without keys. Errors: IO, NOMEM. */
+enum unseen_status unseen__log_append_empty(struct unseen__log *log, bool sync,
+                                            struct unseen_error *error);
 
 /* Appends a record without keys, unless this process has appended nothing, or such a record last.
  * Damage of the record before it is then no longer taken for an unfinished commit. It is not

@@ -97,6 +97,9 @@ enum unseen_status unseen__store_compact(struct unseen_store *store, struct unse
     }
     if (status == UNSEEN_OK && reading.health.ndamages > 0) {
         status = unseen__damaged(error, &store->log, reading.damaged_offset, reading.damaged_end);
+    } else if (status == UNSEEN_OK && reading.end < store->log.end) {
+        /* Not an unfinished commit: this process has written or read these records. */
+        status = unseen__damaged(error, &store->log, reading.end, store->log.end);
     }
     if (status == UNSEEN_OK) {
         status = unseen__log_write_anew(&log, &store->log, &header, &reading.output, false, error);

@@ -11,6 +11,10 @@
 #include "set/set.h"
 #include "store/rewrite.h"
 
+enum {
+    TRIES = 3 /* to verify a store that is written meanwhile */
+};
+
 /* ---- the log ---- */
 
 static void report_damage(const struct unseen__reading *r, const struct unseen_error *damage)
@@ -43,15 +47,16 @@ enum unseen_status unseen__read_all(struct unseen__reading *r, struct unseen_err
 {
     struct unseen__scan scan;
     enum unseen_status status = unseen__scan_init(&scan, r->log, UNSEEN__RECORDS_OFFSET, 0, error);
+    r->file = scan.file;
     while (status == UNSEEN_OK) {
         enum unseen__scan_state state;
         status = unseen__scan_next(&scan, &state, error);
+        r->end = scan.offset;
         if (status != UNSEEN_OK || state == UNSEEN__SCAN_END) {
             break;
         }
         if (state == UNSEEN__SCAN_TORN) {
             r->health.torn_bytes = scan.size - scan.offset;
-            r->torn_offset = scan.offset;
             break;
         }
         if (state == UNSEEN__SCAN_DAMAGED) {
@@ -207,8 +212,36 @@ static enum unseen_status compare_image(const struct unseen_store *store,
     return status;
 }
 
+/* The image covers bytes behind the last intact record: they were records once, and not an
+ * unfinished commit. */
+static void note_lost_end(struct unseen__reading *r, uint64_t covered)
+{
+    const uint64_t torn_end = r->end + r->health.torn_bytes;
+    if (r->end < covered) {
+        note_damage(r, r->end, torn_end > covered ? torn_end : covered);
+        r->health.torn_bytes = 0;
+    }
+}
+
+/* Whether another process has changed or replaced the log since it was read. Then an image that
+ * does not agree with what was read may well agree with what is there now. */
+static bool has_changed(const struct unseen__reading *r)
+{
+    struct unseen__file_stamp now;
+    return !unseen__log_has_name(r->log) || unseen__file_stamp(r->log->fd, &now) != 0 ||
+           !unseen__file_stamp_equals(&now, &r->file);
+}
+
+static enum unseen_status changed_meanwhile(const struct unseen__log *log,
+                                            struct unseen_error *error)
+{
+    return unseen__error(error, UNSEEN_ERR_BUSY, UNSEEN__NO_OFFSET,
+                         "%s was changed while it was read: ask again when it is not written",
+                         log->path);
+}
+
 /* Reports damage of the image. *is_damaged_out: the image cannot be used. *log_is_short_out: the
- * log lacks records that the image covers. */
+ * log lacks records that the image covers. BUSY: the log is not what was read any more. */
 static enum unseen_status check_image(struct unseen_store *store, struct unseen__reading *r,
                                       bool *is_damaged_out, bool *log_is_short_out,
                                       struct unseen_error *error)
@@ -221,13 +254,11 @@ static enum unseen_status check_image(struct unseen_store *store, struct unseen_
         unseen__image_find(store, &image, &output, log_is_short_out, &damage);
     *is_damaged_out = status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_VERSION ||
                       status == UNSEEN_ERR_FOREIGN;
-    if (status == UNSEEN_OK) {
-        if (r->health.torn_bytes > 0 && r->torn_offset < image.header.log_end) {
-            /* The image covers these bytes, so they were a record once, not an unfinished
-             * commit. */
-            note_damage(r, r->torn_offset, r->torn_offset + r->health.torn_bytes);
-            r->health.torn_bytes = 0;
-        }
+    const bool was_opened = status == UNSEEN_OK;
+    if ((was_opened || (*is_damaged_out && *log_is_short_out)) && !has_changed(r)) {
+        note_lost_end(r, image.header.log_end);
+    }
+    if (was_opened) {
         status = compare_image(store, r, &image, &damage, is_damaged_out, error);
         unseen__image_release(&image);
     } else if (status == UNSEEN_ERR_MISSING) {
@@ -239,6 +270,9 @@ static enum unseen_status check_image(struct unseen_store *store, struct unseen_
         status = UNSEEN_OK;
     } else if (!*is_damaged_out && error) {
         *error = damage;
+    }
+    if (*is_damaged_out && has_changed(r)) {
+        return changed_meanwhile(&store->log, error);
     }
     if (*is_damaged_out) {
         r->health.ndamages++;
@@ -322,8 +356,12 @@ enum unseen_status unseen_store_verify(const char *path, struct unseen_store_hea
                                                       const struct unseen_error *damage),
                                        void *context, struct unseen_error *error)
 {
-    struct checkup checkup = {.reading = {.report = report, .context = context}};
-    enum unseen_status status = checkup_run(&checkup, path, false, health_out, error);
+    struct checkup checkup;
+    enum unseen_status status = UNSEEN_ERR_BUSY;
+    for (int tries = 0; tries < TRIES && status == UNSEEN_ERR_BUSY; tries++) {
+        checkup = (struct checkup){.reading = {.report = report, .context = context}};
+        status = checkup_run(&checkup, path, false, health_out, error);
+    }
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -349,7 +387,7 @@ static enum unseen_status mend(struct checkup *checkup, const char *path,
         return checkup->image_is_damaged ? unseen__image_remove(log, error) : UNSEEN_OK;
     }
     struct unseen__log_header header = log->header;
-    enum unseen_status status = unseen__log_new_id(header.id);
+    enum unseen_status status = no_log ? UNSEEN_OK : unseen__log_new_id(header.id);
     if (status != UNSEEN_OK) {
         return unseen__error_status(error, status, path);
     }

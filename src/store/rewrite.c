@@ -19,13 +19,15 @@
 #include "set/set.h"
 
 enum {
-    RECORD_KEYS = 1 << 16 /* keys in each new record */
+    RECORD_KEYS = 1 << 16, /* keys in each new record */
+    KEYS_ONCE = 512        /* keys that are asked for at a time, if each is written once */
 };
 
 /* ---- collecting keys to records ---- */
 
 struct writer {
     struct unseen__log *log;
+    struct unseen_set *written; /* NULL, or the keys so far: each is written once */
     uint8_t *payload;
     uint32_t n;
     struct unseen_error *error;
@@ -43,17 +45,67 @@ static bool flush_record(struct writer *w)
     return w->status == UNSEEN_OK;
 }
 
+static bool write_key(struct writer *w, struct unseen_key key)
+{
+    const unsigned key_bits = w->log->header.key_bits;
+    unseen__key_pack(key, key_bits, w->payload + w->n * unseen__key_bytes(key_bits));
+    return ++w->n < RECORD_KEYS || flush_record(w);
+}
+
+static bool write_keys_once(struct writer *w, const struct unseen_key *keys, size_t n)
+{
+    uint8_t verdicts[KEYS_ONCE];
+    struct unseen_key narrow[KEYS_ONCE]; /* as they will be read again */
+    for (size_t done = 0; done < n;) {
+        const size_t slice = n - done < KEYS_ONCE ? n - done : KEYS_ONCE;
+        for (size_t i = 0; i < slice; i++) {
+            narrow[i] = keys[done + i];
+            unseen__key_narrow(w->log->header.key_bits, &narrow[i]);
+        }
+        w->status = unseen_set_add_keys(w->written, narrow, slice, verdicts, NULL);
+        if (w->status != UNSEEN_OK) {
+            (void)unseen__error_status(w->error, w->status, w->log->path);
+            return false;
+        }
+        for (size_t i = 0; i < slice; i++) {
+            if (verdicts[i] == UNSEEN_NEW && !write_key(w, narrow[i])) {
+                return false;
+            }
+        }
+        done += slice;
+    }
+    return true;
+}
+
 static bool rewrite_keys(void *context, const struct unseen_key *keys, size_t n)
 {
     struct writer *w = context;
-    const unsigned key_bits = w->log->header.key_bits;
+    if (w->written) {
+        return write_keys_once(w, keys, n);
+    }
     for (size_t i = 0; i < n; i++) {
-        unseen__key_pack(keys[i], key_bits, w->payload + w->n * unseen__key_bytes(key_bits));
-        if (++w->n == RECORD_KEYS && !flush_record(w)) {
+        if (!write_key(w, keys[i])) {
             return false;
         }
     }
     return true;
+}
+
+/* A log may have a key twice without its removal between: the removal of another key took it away,
+ * or is damaged. A filter that counts would count it twice, and one removal would not make it NEW
+ * again. So the keys that were written are collected, whole: a rate would lose keys. */
+static enum unseen_status collect_keys(struct writer *w)
+{
+    const struct unseen__log_header *header = &w->log->header;
+    const struct unseen__filter_ops *ops = unseen__filter_find(header->filter);
+    const struct unseen_set_options options = {.size = sizeof(options),
+                                               .filter = "exact",
+                                               .fpr = header->key_bits > 64 ? 1e-28 : 1e-9,
+                                               .key_bits = header->key_bits,
+                                               .allocator = &w->log->allocator};
+    return ops && ops->add_absent
+               ? unseen__set_create(&w->written, &options, &header->secret, NULL, w->error)
+               : UNSEEN_OK;
 }
 
 /* Copies what the old log says about the output file. The new log takes the place of the old one:
@@ -92,15 +144,21 @@ static enum unseen_status write_survivors(const struct unseen__log *from, struct
     if (!w.payload) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, to->path);
     }
-    enum unseen_status status =
-        unseen__surviving_each(from, UINT64_MAX, skip_damage, rewrite_keys, &w, error);
+    enum unseen_status status = collect_keys(&w);
+    if (status == UNSEEN_OK) {
+        status = unseen__surviving_each(from, UINT64_MAX, skip_damage, rewrite_keys, &w, error);
+    }
     if (status == UNSEEN_OK && w.status == UNSEEN_OK) {
         (void)flush_record(&w);
     }
+    unseen_set_free(w.written);
     unseen__free(&to->allocator, w.payload, size);
     status = status == UNSEEN_OK ? w.status : status;
     if (status == UNSEEN_OK) {
         status = append_output(from, to, output, error);
+    }
+    if (status == UNSEEN_OK && (to->header.read_features & UNSEEN__FEATURE_NO_LOG)) {
+        return unseen__log_append_empty(to, false, error); /* there must be an image */
     }
     return status == UNSEEN_OK ? unseen__log_append_end(to, error) : status;
 }
@@ -144,7 +202,7 @@ enum unseen_status unseen__log_write_anew(struct unseen__log *to_out,
         status = keep_old(from, error);
     }
     if (status == UNSEEN_OK) {
-        status = unseen__log_publish(to_out, error);
+        status = unseen__log_publish(to_out, from, error);
     }
     if (status != UNSEEN_OK) {
         unseen__log_release(to_out);
@@ -160,7 +218,8 @@ enum unseen_status unseen__log_rewrite(const struct unseen__log *from,
     struct unseen__log to;
     enum unseen_status status = unseen__log_write_anew(&to, from, header, output, is_repair, error);
     if (status == UNSEEN_OK) {
-        status = unseen__image_remove(from, error); /* it belongs to the old log */
+        const bool keeps_image = memcmp(header->id, from->header.id, UNSEEN__ID_LEN) == 0;
+        status = keeps_image ? UNSEEN_OK : unseen__image_remove(from, error);
         unseen__log_release(&to);
     }
     return status;
@@ -200,6 +259,22 @@ static enum unseen_status change_header(struct unseen__log_header *header,
                                : unseen__error_prefix(error, status, path);
 }
 
+/* CORRUPT if there is an image that covers records which the log does not have. */
+static enum unseen_status check_image_covers(const struct unseen__log *log,
+                                             struct unseen_error *error)
+{
+    const struct unseen_store store = {.allocator = log->allocator, .log = *log};
+    struct unseen__image image;
+    struct unseen__output output = {0};
+    bool log_is_damaged = false;
+    const enum unseen_status status =
+        unseen__image_find(&store, &image, &output, &log_is_damaged, error);
+    if (status == UNSEEN_OK) {
+        unseen__image_release(&image);
+    }
+    return log_is_damaged ? status : UNSEEN_OK;
+}
+
 enum unseen_status unseen_store_rewrite(const char *path, const struct unseen_store_options *given,
                                         struct unseen_error *error)
 {
@@ -232,6 +307,9 @@ enum unseen_status unseen_store_rewrite(const char *path, const struct unseen_st
     }
     if (status == UNSEEN_OK && reading.health.ndamages > 0) {
         status = unseen__damaged(error, &log, reading.damaged_offset, reading.damaged_end);
+    }
+    if (status == UNSEEN_OK) {
+        status = check_image_covers(&log, error);
     }
     if (status == UNSEEN_OK) {
         status = unseen__log_rewrite(&log, &header, &reading.output, false, error);

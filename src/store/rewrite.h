@@ -20,7 +20,8 @@ struct unseen__reading {
     struct unseen__output output;
     uint64_t damaged_offset; /* where the last damage begins and ends; both 0: no damage */
     uint64_t damaged_end;
-    uint64_t torn_offset; /* where health.torn_bytes begin */
+    uint64_t end;                   /* of the last intact record; there health.torn_bytes begin */
+    struct unseen__file_stamp file; /* the log, before it was read */
     bool has_records;
 };
 
@@ -29,16 +30,17 @@ enum unseen_status unseen__read_all(struct unseen__reading *reading, struct unse
 
 /* ---- rewrite.c ---- */
 
-/* Replaces the log `from` by a new log with this header, whose id must be new. With is_repair,
- * damaged bytes are left out, and the old log is kept as PATH.damaged. *to_out is the new log, open
- * and locked. After an error there is nothing to release. */
+/* Replaces the log `from` by a new log with this header. Its id must be new, as an image belongs to
+ * one log; without a log the image is all there is, and both keep their id. With is_repair, damaged
+ * bytes are left out, and the old log is kept as PATH.damaged. *to_out is the new log, open and
+ * locked. BUSY if `from` has lost its name. After an error there is nothing to release. */
 enum unseen_status unseen__log_write_anew(struct unseen__log *to_out,
                                           const struct unseen__log *from,
                                           const struct unseen__log_header *header,
                                           const struct unseen__output *output, bool is_repair,
                                           struct unseen_error *error);
 
-/* Does the same, closes the new log, and removes the image. */
+/* Does the same, closes the new log, and removes an image that belongs to the old one. */
 enum unseen_status unseen__log_rewrite(const struct unseen__log *from,
                                        const struct unseen__log_header *header,
                                        const struct unseen__output *output, bool is_repair,

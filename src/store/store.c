@@ -263,7 +263,8 @@ enum unseen_status unseen_store_publish(struct unseen_store *store, struct unsee
         status = unseen__log_append_end(&store->log, error);
     }
     if (status == UNSEEN_OK && (store->log.new_path || !no_log)) {
-        status = unseen__log_publish_draft(&store->log, store->old.fd >= 0, error);
+        status =
+            unseen__log_publish_draft(&store->log, store->old.fd >= 0 ? &store->old : NULL, error);
     }
     if (status == UNSEEN_OK) {
         store->is_draft = false;
@@ -345,13 +346,11 @@ static enum unseen_status save_image(struct unseen_store *store, struct unseen_e
 static enum unseen_status save_without_log(struct unseen_store *store, struct unseen_error *error)
 {
     enum unseen_status status = UNSEEN_OK;
-    const struct unseen__record mark = {.kind = UNSEEN__RECORD_CHANGES,
-                                        .output_len = UNSEEN__NO_OUTPUT};
     if (store->is_changed) {
         status = unseen__image_save(store, error);
     }
     if (status == UNSEEN_OK && store->is_changed && store->log.number == 0) {
-        status = unseen__log_append(&store->log, mark, NULL, NULL, true, error);
+        status = unseen__log_append_empty(&store->log, true, error);
     }
     return status;
 }
@@ -392,6 +391,7 @@ static enum unseen_status store_finish(struct unseen_store *store, struct unseen
         status = unseen__store_compact(store, error);
     }
     if (status != UNSEEN_OK) {
+        (void)unseen__log_append_end(&store->log, NULL); /* what was committed goes on counting */
         return image_failed(error);
     }
     if (!store->is_compacted && !undo_waiting(store)) {

@@ -143,8 +143,8 @@ uint64_t unseen__file_id(int fd);
 
 /* Opens the image if it belongs to the log; *output_out is the output as the image describes it.
  * Errors: MISSING if there is no image or it belongs to another log; CORRUPT with
- * *log_is_damaged_out if the log is not the one that the image was made from; those of
- * unseen__image_open. */
+ * *log_is_damaged_out if the log is not the one that the image was made from (image->header says
+ * what it covers); those of unseen__image_open. */
 enum unseen_status unseen__image_find(const struct unseen_store *store, struct unseen__image *image,
                                       struct unseen__output *output_out, bool *log_is_damaged_out,
                                       struct unseen_error *error);

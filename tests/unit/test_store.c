@@ -441,6 +441,155 @@ static void test_damage_before_window(void)
     }
 }
 
+/* An image that covers more than the log has: bytes that were cut off are damage. Nothing but a
+ * repair goes on with what is left, and it says what is lost. */
+static void test_cut_off(void)
+{
+    enum {
+        MANY = 70000
+    };
+    static const uint64_t cuts[] = {8, 2000, 100000};
+    for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+        struct unseen_store *store = NULL;
+        const struct unseen_store_options options = options_of(UNSEEN_STORE_WRITE);
+        struct unseen_store_health health = {.size = sizeof(health)};
+        test_folder_clear(dir);
+        store = open_store(path, UNSEEN_STORE_CREATE);
+        add_range(store, 0, MANY / 2);
+        CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+        add_range(store, MANY / 2, MANY);
+        CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+        test_store_close(store);
+        const uint64_t end = size_of(path) - END_LEN; /* of what the image covers */
+        const uint64_t size = end - cuts[i];
+        CHECK(size_of(image) > 0 && truncate(path, (off_t)size) == 0);
+        CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);
+        CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_ERR_CORRUPT);
+        CHECK(size_of(path) == size && size_of(image) > 0);
+        CHECK(unseen_store_verify(path, &health, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+        CHECK(health.torn_bytes == 0 && health.lost_bytes > cuts[i]);
+        CHECK(unseen_store_repair(path, &health, NULL, NULL, &error) == UNSEEN_OK);
+        CHECK_EQ(UNSEEN__RECORDS_OFFSET + 8 * health.nadded + health.lost_bytes +
+                     health.nrecords * END_LEN,
+                 end);
+        store = open_store(path, UNSEEN_STORE_READ);
+        CHECK_EQ(count(store, 0, MANY), health.nadded);
+        test_store_close(store);
+        snprintf(other, sizeof(other), "%s/store.damaged", dir);
+        CHECK_EQ(size_of(other), size);
+    }
+    snprintf(other, sizeof(other), "%s/other", dir);
+}
+
+/* A commit that is damaged while the store is open is no unfinished commit for its compaction. */
+static void test_damage_meanwhile(void)
+{
+    enum {
+        MANY = 200000,
+        REMOVED = 190000
+    };
+    uint8_t verdict;
+    char text[64];
+    struct unseen_store *store = NULL;
+    struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
+    options.notify_fd = eventfd(0, EFD_NONBLOCK); /* it is compacted at close */
+    test_folder_clear(dir);
+    CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
+    add_range(store, 0, MANY);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    for (uint64_t i = 0; i < REMOVED; i++) {
+        const struct unseen_bytes removed = {text, item(text, i)};
+        CHECK(unseen_store_remove(store, &removed, 1, &verdict, NULL) == UNSEEN_OK);
+    }
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    add_range(store, MANY, MANY + 1000);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    const uint64_t end = test_store_info(store).log_bytes;
+    test_file_flip(path, end - 100);
+    CHECK(unseen_store_close(store, &error) == UNSEEN_ERR_IMAGE);
+    CHECK(strstr(error.text, "is damaged") != NULL);
+    CHECK_EQ(size_of(path), end + END_LEN);
+    CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);
+    test_file_flip(path, end - 100);
+    store = open_store(path, UNSEEN_STORE_WRITE);
+    CHECK_EQ(count(store, 0, MANY + 1000), MANY - REMOVED + 1000);
+    test_store_close(store);
+    CHECK(close(options.notify_fd) == 0);
+}
+
+/* Merges while it is told of the first damage. */
+static void merge_once(void *context, const struct unseen_error *damage)
+{
+    bool *is_merged = context;
+    struct unseen_store *store = NULL;
+    (void)damage;
+    if (*is_merged) {
+        return;
+    }
+    *is_merged = true;
+    const struct unseen_store_options options = options_of(UNSEEN_STORE_DRAFT);
+    CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
+    add_range(store, 70000, 150000);
+    CHECK(unseen_store_publish(store, &error) == UNSEEN_OK);
+    test_store_close(store);
+}
+
+/* Who verifies takes no lock. An image of a log that has replaced the one that is read is no
+ * damage. */
+static void test_verify_beside_merge(void)
+{
+    struct unseen_store_health health = {.size = sizeof(health)};
+    bool is_merged = false;
+    test_folder_clear(dir);
+    struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
+    add_range(store, 0, 70000);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    test_store_close(store);
+    test_file_flip(path, UNSEEN__HEADER_LEN + 500);
+    CHECK(unseen_store_verify(path, &health, merge_once, &is_merged, &error) == UNSEEN_OK);
+    CHECK(is_merged);
+    CHECK(health.ndamages == 0 && health.nadded == 150000);
+}
+
+/* Adds or removes the item 1, and returns where the log ends then. */
+static uint64_t change_one(const struct unseen_store_options *options, bool removes)
+{
+    struct unseen_store *store = NULL;
+    char text[64];
+    const struct unseen_bytes one = {text, item(text, 1)};
+    uint8_t verdict;
+    CHECK(unseen_store_open(&store, path, options, &error) == UNSEEN_OK);
+    if (removes) {
+        CHECK(unseen_store_remove(store, &one, 1, &verdict, NULL) == UNSEEN_OK);
+    } else {
+        add_range(store, 1, 2);
+    }
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    const uint64_t end = test_store_info(store).log_bytes;
+    test_store_close(store);
+    return end;
+}
+
+/* A key whose removal is damaged is in the log twice. It counts once in the repaired store, so one
+ * removal makes it NEW again. */
+static void test_counts_once(const char *filter)
+{
+    struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
+    options.filter = filter;
+    options.fpr = 1e-5;
+    options.capacity = strncmp(filter, "scalable", 8) == 0 ? 0 : 1000;
+    test_folder_clear(dir);
+    (void)change_one(&options, false);
+    const uint64_t end = change_one(&options, true);
+    (void)change_one(&options, false);
+    test_file_flip(path, end - 20);
+    CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+    (void)change_one(&options, true);
+    struct unseen_store *store = open_store(path, UNSEEN_STORE_READ);
+    CHECK_EQ(count(store, 1, 2), 0);
+    test_store_close(store);
+}
+
 static void test_headers(void)
 {
     uint64_t ends[10];
@@ -759,6 +908,17 @@ static void test_no_log(void)
     }
     CHECK(size_of(path) < UNSEEN__RECORDS_OFFSET + 208);
     CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_ERR_UNSUPPORTED);
+    /* A repair of the log goes on with the image, which is all there is. */
+    for (uint64_t size = UNSEEN__HEADER_LEN; size < UNSEEN__RECORDS_OFFSET; size += 1000) {
+        CHECK(truncate(path, (off_t)size) == 0);
+        CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);
+        CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+        CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+        CHECK_EQ(size_of(path), UNSEEN__RECORDS_OFFSET + END_LEN);
+        store = open_store(path, UNSEEN_STORE_READ);
+        CHECK_EQ(count(store, 0, 1000), 300);
+        test_store_close(store);
+    }
     test_file_flip(image, size_of(image) / 2);
     CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);
     CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
@@ -832,6 +992,26 @@ static void test_draft(void)
     test_store_close(store);
     store = open_store(path, UNSEEN_STORE_READ);
     CHECK_EQ(count(store, 0, 10), 1);
+    test_store_close(store);
+    /* The store was moved away, and another process has made one in its place. */
+    test_folder_clear(dir);
+    store = open_store(path, UNSEEN_STORE_CREATE);
+    CHECK(add(store, 1));
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    test_store_close(store);
+    CHECK(unseen_store_open(&store, path, &draft, &error) == UNSEEN_OK);
+    CHECK(add(store, 2));
+    CHECK(rename(path, other) == 0);
+    second = open_store(path, UNSEEN_STORE_CREATE);
+    CHECK(add(second, 3));
+    CHECK(unseen_store_commit(second, &error) == UNSEEN_OK);
+    CHECK(unseen_store_publish(store, &error) == UNSEEN_ERR_BUSY);
+    CHECK(add(second, 4));
+    CHECK(unseen_store_commit(second, &error) == UNSEEN_OK);
+    test_store_close(second);
+    test_store_close(store);
+    store = open_store(path, UNSEEN_STORE_READ);
+    CHECK_EQ(count(store, 0, 10), 2);
     test_store_close(store);
     CHECK(unseen_store_open(&store, "/nowhere/s.unseen", &draft, &error) == UNSEEN_ERR_MISSING);
 }
@@ -1240,6 +1420,12 @@ int main(void)
     test_torn_end();
     test_damage();
     test_damage_before_window();
+    test_cut_off();
+    test_damage_meanwhile();
+    test_verify_beside_merge();
+    test_counts_once("compact-count");
+    test_counts_once("counting");
+    test_counts_once("scalable-count");
     test_headers();
     test_two_headers();
     test_header_fields();
