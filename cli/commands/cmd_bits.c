@@ -69,6 +69,12 @@ static bool run_change(struct bits *b)
            bitmaps_save(b->bitmap, b->path);
 }
 
+/* Reads the bitmap of a verb that prints, and only then empties the output. */
+static bool read_bitmap(struct bits *b)
+{
+    return bitmaps_read(&b->bitmap, b->path, b->cpu) && output_truncate(&b->out);
+}
+
 /* ---- check ----------------------------------------------------------------------------------- */
 
 static bool print_found(void *context, const uint64_t *values, const struct unseen_bytes *lines,
@@ -91,8 +97,7 @@ static bool print_found(void *context, const uint64_t *values, const struct unse
 
 static bool run_check(struct bits *b)
 {
-    const bool done = bitmaps_read(&b->bitmap, b->path, b->cpu) &&
-                      integer_lines_read(&b->input, NULL, b->verb->take, b);
+    const bool done = read_bitmap(b) && integer_lines_read(&b->input, NULL, b->verb->take, b);
     if (done && b->o->print.count) {
         count_put(&b->out, b->o, b->nprinted);
     }
@@ -162,8 +167,7 @@ static bool list_range(struct bits *b, struct range range)
 /* The integers of each range, in the order given; without a range, all. */
 static bool run_list(struct bits *b)
 {
-    bool done = bitmaps_read(&b->bitmap, b->path, b->cpu) &&
-                (b->input.nfiles > 0 || list_range(b, everything));
+    bool done = read_bitmap(b) && (b->input.nfiles > 0 || list_range(b, everything));
     for (size_t i = 0; i < b->input.nfiles && done; i++) {
         struct range range = everything;
         (void)read_range(b->input.files[i], &range); /* prepare checked it */
@@ -175,7 +179,7 @@ static bool run_list(struct bits *b)
 /* A number for each range; without one, that of all. */
 static bool run_count(struct bits *b)
 {
-    if (!bitmaps_read(&b->bitmap, b->path, b->cpu)) {
+    if (!read_bitmap(b)) {
         return false;
     }
     if (b->input.nfiles == 0) {
@@ -304,8 +308,7 @@ static bool prepare(struct bits *b)
         message_hint("unseen bits %s -o NEW %s", b->verb->name, b->path);
         return false;
     }
-    return files_check(o->command->called, b->input.files, nfiles, outs, 1) &&
-           output_truncate(&b->out);
+    return files_check(o->command->called, b->input.files, nfiles, outs, 1);
 }
 
 int bits_run(const struct options *o, enum unseen_cpu cpu)

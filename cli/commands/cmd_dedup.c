@@ -389,10 +389,9 @@ static bool continues(const struct options *o)
     return o->seen.path && !is_check(o);
 }
 
-/* Checks that no input of lines and no output is a store. */
+/* Checks that no input of lines is a store. */
 static bool check_stores(const struct options *o)
 {
-    const char *const outputs[] = {o->print.output, o->print.repeats};
     if (continues(o) && o->print.output && address_is_server(o->seen.path)) {
         message_error("-o needs the store itself, to have each line in %s exactly once",
                       o->print.output);
@@ -409,16 +408,6 @@ static bool check_stores(const struct options *o)
                          files_is_standard_input(name) ? "STORE" : name);
         }
         if (kind != STORES_NONE) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < 2; i++) {
-        const enum stores_kind kind = outputs[i] ? stores_kind_of(outputs[i]) : STORES_NONE;
-        if (kind != STORES_NONE ||
-            (outputs[i] && o->seen.path && strcmp(outputs[i], o->seen.path) == 0)) {
-            message_error("%s is a %s, it cannot be written to", outputs[i],
-                          stores_kind_name(kind));
-            message_hint("%s -o NEW FILE", o->command->called);
             return false;
         }
     }
@@ -474,17 +463,14 @@ static bool check_files(const struct dedup *d)
            check_excludes(d, outs);
 }
 
-/* True, and reported, if lines would be written into the store. The store may have been made only
- * just now. */
+/* True, and reported, if lines would be written into the store: by standard output, or by a link
+ * that led nowhere before the store was made. */
 static bool overwrites_store(const struct dedup *d)
 {
     const struct options *o = d->o;
-    const char *const names[] = {o->print.output, o->print.repeats};
-    bool found = o->seen.path && (files_is_output(o->seen.path, &d->out) ||
-                                  files_is_output(o->seen.path, &d->repeats));
-    for (size_t i = 0; o->seen.path && i < 2; i++) {
-        found = found || (names[i] && stores_are_same(o->seen.path, names[i]));
-    }
+    const bool found = o->seen.path && (files_is_output(o->seen.path, &d->out) ||
+                                        files_is_output(o->seen.path, &d->repeats) ||
+                                        files_is_output(o->seen.path, &d->tee));
     if (found) {
         message_error("%s would be overwritten with lines", o->seen.path);
         message_hint("%s -o NEW FILE", o->command->called);

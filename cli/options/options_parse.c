@@ -10,6 +10,7 @@
 #include "options/options.h"
 #include "print/message.h"
 #include "redis_url.h"
+#include "seen/stores.h"
 
 enum {
     LONG_BASE = 256
@@ -107,11 +108,14 @@ static const struct option_row *find_row(const struct command *command, int c)
     return row;
 }
 
-/* Hints at the corrected command. A command on a store names the store in front of the files. */
+/* Hints at the corrected command. A command on a store names the store in front of the files, and
+ * bits its verb in front of all. */
 static void hint_pair(const struct options *o, const char *words)
 {
     const char *file = o->seen.path ? strstr(words, "FILE") : NULL;
-    if ((o->command->bit & COMMAND_ON_STORE) && file) {
+    if (o->command->bit == COMMAND_BITS && o->input.nfiles > 0) {
+        message_hint("%s %s %s", o->command->called, o->input.files[0], words);
+    } else if ((o->command->bit & COMMAND_ON_STORE) && file) {
         message_hint("%s %.*s%s %s", o->command->called, (int)(file - words), words, o->seen.path,
                      file);
     } else {
@@ -233,6 +237,26 @@ static bool check_pairs(const struct options *o)
         if (pairs[i].both) {
             message_error("%s", pairs[i].text);
             hint_pair(o, pairs[i].hint);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Refuses an output that would destroy a store or the like. */
+static bool check_outputs(const struct options *o)
+{
+    const struct {
+        const char *name;
+        const char *hint;
+    } outputs[] = {
+        {o->print.output, "-o NEW FILE"},
+        {o->print.repeats, "-D NEW FILE"},
+        {o->plan.svg, "--svg NEW"},
+    };
+    for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++) {
+        if (!stores_check_output(outputs[i].name, &o->seen)) {
+            hint_pair(o, outputs[i].hint);
             return false;
         }
     }
@@ -486,7 +510,7 @@ enum options_result options_parse(struct options *o, const struct command *comma
         o->seen.profile_hint = "unseen import --format requests.seen NEW.unseen FILE";
     }
     o->seen.takes_list = command->use.takes_list || o->serve.protocol;
-    if (!check_pairs(o) || unknown_files(o) ||
+    if (!check_pairs(o) || unknown_files(o) || !check_outputs(o) ||
         (o->seen.seed_file && !seed_read(&o->seen.seed, o->seen.seed_file))) {
         return OPTIONS_WRONG;
     }

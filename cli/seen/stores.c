@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +111,74 @@ bool stores_are_same(const char *a, const char *b)
     snprintf(image_of_a, sizeof(image_of_a), "%s.image", a);
     snprintf(image_of_b, sizeof(image_of_b), "%s.image", b);
     return are_same_files(a, b) || are_same_files(a, image_of_b) || are_same_files(image_of_a, b);
+}
+
+/* ---- What an output must not be -------------------------------------------------------------- */
+
+/* Writes the absolute path of a file without links, which need not exist yet. */
+static bool find_real_path(const char *path, char real[PATH_MAX])
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    if (realpath(path, real)) {
+        return true;
+    }
+    const int len = snprintf(folder, sizeof(folder), "%.*s.", (int)(base - path), path);
+    if (len < 0 || len >= (int)sizeof(folder) || !realpath(folder, real)) {
+        return false;
+    }
+    const size_t end = strlen(real);
+    return snprintf(real + end, PATH_MAX - end, "/%s", base) < (int)(PATH_MAX - end);
+}
+
+/* True if both names are one file, or would be. */
+static bool are_same_names(const char *a, const char *b)
+{
+    char real_a[PATH_MAX];
+    char real_b[PATH_MAX];
+    return are_same_files(a, b) ||
+           (find_real_path(a, real_a) && find_real_path(b, real_b) && strcmp(real_a, real_b) == 0);
+}
+
+/* True if the image of a store has that name, or will have it. */
+static bool is_name_of_image(const char *name, const struct seen_options *o)
+{
+    static const char suffix[] = ".image";
+    char store[PATH_MAX];
+    const size_t len = strlen(name);
+    if (len < sizeof(suffix) || len >= sizeof(store) ||
+        strcmp(name + len - strlen(suffix), suffix) != 0) {
+        return false;
+    }
+    snprintf(store, sizeof(store), "%.*s", (int)(len - strlen(suffix)), name);
+    return stores_kind_of(store) == STORES_STORE || (o->path && are_same_names(store, o->path));
+}
+
+bool stores_check_output(const char *name, const struct seen_options *o)
+{
+    static const char *const kinds[] = {[STORES_STORE] = "a store",
+                                        [STORES_IMAGE] = "the image of a store",
+                                        [STORES_LIST] = "a list",
+                                        [STORES_LAYER] = "a frozen layer",
+                                        [STORES_BITMAP] = "a bitmap"};
+    if (!name || files_is_standard_input(name)) {
+        return true;
+    }
+    const char *what = kinds[stores_kind_of(name)];
+    if (!what && o->path && are_same_names(name, o->path)) {
+        what = kinds[STORES_STORE]; /* which is made only now */
+    } else if (!what && is_name_of_image(name, o)) {
+        what = kinds[STORES_IMAGE];
+    } else if (!what && o->seed_file && are_same_files(name, o->seed_file)) {
+        what = "the file of the seed";
+    } else if (!what && o->token_file && are_same_files(name, o->token_file)) {
+        what = "the file of the token";
+    }
+    if (what) {
+        message_error("%s is %s, it cannot be written to", name, what);
+    }
+    return !what;
 }
 
 /* ---- What is wrong --------------------------------------------------------------------------- */

@@ -29,6 +29,11 @@ const char *stores_kind_name(enum stores_kind kind);
 /* The kind of a file that must hold lines. A store, an image or a list is reported. */
 enum stores_kind stores_refuse(const char *path);
 
+/* False, and reported, if an output of that name (NULL and "-": standard output) would destroy what
+ * is not made of lines: a store, its image, a list, a layer, a bitmap, or the secrets of this run.
+ * Call it before the output is opened: opening makes the file. */
+bool stores_check_output(const char *name, const struct seen_options *o);
+
 /* Opens the store at path with the settings that the options name. The profile is that of the
  * profile options, else the one that the input needs (o->profile), else the store's own; a new
  * store has the versions of profile->like. Reports damage that opening has mended. False if that

@@ -111,8 +111,14 @@ same a.bits day.bits
 holds [ ! -e new.bits ]
 holds [ "$(cat kept)" = kept ]
 run bits list -o a.bits a.bits
-expect 2 '' 'unseen: error: a.bits is both input and output\nunseen: hint: unseen bits list -o NEW a.bits\n'
+expect 2 '' 'unseen: error: a.bits is a bitmap, it cannot be written to\nunseen: hint: unseen bits list -o NEW FILE\n'
+"$UNSEEN" bits list a.bits >> a.bits 2> err
+holds grep -qx 'unseen: error: a.bits is both input and output' err
 same a.bits day.bits
+# Nothing is emptied before the bitmap is there.
+run bits list missing.bits -o kept
+expect 2 '' '*'
+holds [ "$(cat kept)" = kept ]
 run bits list -o kept a.bits 2-9
 expect 0 '' ''
 holds [ "$(cat kept)" = "$(printf '2\n5')" ]

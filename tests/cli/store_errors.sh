@@ -107,13 +107,14 @@ holds [ $? = 2 ]
 holds [ $? = 2 ]
 holds grep -qx 'unseen: error: v.unseen would be overwritten with lines' err
 run -s fresh.unseen -o ./fresh.unseen one
-expect 2 '' 'unseen: error: fresh.unseen would be overwritten with lines\nunseen: hint: unseen -o NEW FILE\n'
+expect 2 '' 'unseen: error: ./fresh.unseen is a store, it cannot be written to\nunseen: hint: unseen -o NEW FILE\n'
+holds [ ! -e fresh.unseen ]
 ln -s fresh.unseen link.unseen
 run -s fresh.unseen -D link.unseen one
 expect 2 '' '*'
 run -s v.unseen -o v.unseen.image one
 expect 2 '' '*'
-rm v.unseen.image
+holds [ ! -e v.unseen.image ]
 same v.unseen good
 
 # A newer version, and features that nobody knows yet. Either header copy alone is not enough.

@@ -54,6 +54,44 @@ expect 0 '' ''
 wait
 same got one
 
+# No command writes into what is not made of lines, whoever else uses it.
+printf 'http://e.com/a\nhttp://e.com/b\n' > lines
+printf '1\n5\n' > ids
+"$UNSEEN" add kept.unseen lines
+"$UNSEEN" bits add kept.bits ids
+"$UNSEEN" build kept.list lines 2> err
+printf 'a secret of the keys\n' > seed.key
+ln -s kept.unseen link.unseen
+mkdir saved
+cp kept.unseen kept.bits kept.list seed.key saved
+for output in kept.unseen ./kept.unseen link.unseen kept.unseen.image kept.bits kept.list; do
+    for call in 'recheck kept.unseen lines' 'canon lines' 'sort ids' 'count lines' 'count kept.unseen' lines \
+        'check kept.unseen lines' '-s kept.unseen lines' '-s new.unseen lines' 'bits list kept.bits' 'bits check kept.bits ids'; do
+        run $call -o $output
+        expect 2 '' '*'
+        holds grep -q "^unseen: error: $output is .*, it cannot be written to$" err
+    done
+    run -D $output lines
+    expect 2 '' '*'
+    run plan --capacity 1e6 --fpr 1e-4 --svg $output
+    expect 2 '' '*'
+    for file in saved/*; do
+        same "$file" "${file#saved/}"
+    done
+    holds [ ! -e kept.unseen.image ]
+done
+for call in lines 'canon lines' 'count lines'; do
+    run --seed-file seed.key -o seed.key lines
+    expect 2 '' 'unseen: error: seed.key is the file of the seed, it cannot be written to\nunseen: hint: unseen -o NEW FILE\n'
+    same saved/seed.key seed.key
+done
+run -s new.unseen -D new.unseen.image lines
+expect 2 '' 'unseen: error: new.unseen.image is the image of a store, it cannot be written to\nunseen: hint: unseen -D NEW FILE\n'
+run recheck kept.unseen -o kept.unseen lines
+expect 2 '' 'unseen: error: kept.unseen is a store, it cannot be written to\nunseen: hint: unseen recheck -o NEW kept.unseen FILE\n'
+holds [ ! -e new.unseen ]
+rm -rf saved kept.* link.unseen lines ids seed.key
+
 # -o is another name for the store, or for the input.
 run -s v.unseen -o v.unseen one
 expect 2 '' 'unseen: error: v.unseen is a store, it cannot be written to\nunseen: hint: unseen -o NEW FILE\n'
