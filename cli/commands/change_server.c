@@ -88,9 +88,12 @@ static void print_figures(struct server_change *c)
 
 int change_server_run(const struct options *o, enum unseen_cpu cpu)
 {
-    struct server_change c = {
-        .change.o = o,
-        .seen = {.o = &o->seen, .profile = &o->profile, .key = &o->key, .input = &o->input}};
+    struct server_change c = {.change.o = o,
+                              .seen = {.o = &o->seen,
+                                       .profile = &o->profile,
+                                       .key = &o->key,
+                                       .input = &o->input,
+                                       .wants_canons = o->key.key.nparts > 1}};
     c.change.failed = !change_check_inputs(o) || !seen_open(&c.seen, cpu);
     if (!c.change.failed) {
         stop_listen();

@@ -580,7 +580,8 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
                  .profile = &o->profile,
                  .key = &o->key,
                  .input = &o->input,
-                 .wants_canons = o->print.canonical || o->print.why || o->key.nshards > 1},
+                 .wants_canons = o->print.canonical || o->print.why || o->key.nshards > 1 ||
+                                 o->key.key.nparts > 1},
         .why.seen = &d.seen,
         .identity = {.key = &o->key, .delimiter = o->input.delimiter},
         .marks = {.o = &o->seen, .out = &d.out, .delimiter = o->input.delimiter},

@@ -27,6 +27,17 @@ like_own_set() {
     one=$(cat out)
     run --shard 2/2 -c -v -s "$1" some
     holds [ $((one + $(cat out))) = "$(wc -l < some)" ]
+    # Parts of a line are joined here, each in its canonical form.
+    printf 'ann\tHTTP://parts.example:80/\n' > ann
+    printf 'bob\tHTTP://Parts.example/\nbob\thttp://parts.example/\nann\thttp://parts.example/\n' > parts
+    run add -k 1,2 "$1" ann
+    expect 0 '' ''
+    run -k 1,2 -s "$1" parts
+    expect 0 'bob\tHTTP://Parts.example/\n' ''
+    run check -v -k 1,2 "$1" parts
+    expect 1 '' ''
+    run -k 1,2 -s "$1" ann
+    expect 0 '' ''
 }
 
 # like_one_set ADDRESS: several pipes at once get each URL once, in one of them.
