@@ -242,8 +242,8 @@ const char *bits_verb_at(size_t i);
 /* False, and reported, if --both has too few inputs. */
 bool count_inputs_fit(const struct options *o);
 
-/* `unseen count STORE...`: the first is true if one of the files is a store or a list, the second
- * runs the command. */
+/* `unseen count STORE...`: the first is true if one of the files is a store, a list or the like,
+ * the second runs the command. */
 bool count_stores_are_meant(const struct options *o);
 int count_stores_run(const struct options *o, enum unseen_cpu cpu);
 

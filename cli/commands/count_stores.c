@@ -31,8 +31,7 @@ struct count_stores {
 bool count_stores_are_meant(const struct options *o)
 {
     for (size_t i = 0; i < o->input.nfiles; i++) {
-        const enum stores_kind kind = stores_kind_of(o->input.files[i]);
-        if (kind == STORES_STORE || kind == STORES_LIST) {
+        if (stores_kind_of(o->input.files[i]) != STORES_NONE) {
             return true;
         }
     }
@@ -142,6 +141,33 @@ static bool add_stores(struct count_stores *c, const struct options *o, enum uns
     return counted;
 }
 
+/* Reports a file that is not a store. */
+static void report_other(const struct options *o, const char *path, enum stores_kind kind)
+{
+    switch (kind) {
+    case STORES_LIST:
+        message_error("%s is a list, which does not keep its entries", path);
+        message_hint("unseen info %s says how many it has", path);
+        break;
+    case STORES_LAYER:
+        message_error("%s is a frozen layer, which has no keys", path);
+        message_hint("unseen info %s says how many it was made of", path);
+        break;
+    case STORES_BITMAP:
+        message_error("%s is a bitmap of integers", path);
+        message_hint(o->group.both ? "unseen bits and NEW %s ..." : "unseen bits count %s", path);
+        break;
+    case STORES_IMAGE:
+        message_error("%s is the image of a store, which has no keys", path);
+        message_hint("unseen count STORE");
+        break;
+    default:
+        message_error("%s is not a store, but others are", path);
+        message_hint("unseen add STORE %s, then unseen count STORE...", path);
+        break;
+    }
+}
+
 static bool check(const struct options *o)
 {
     if (o->key.text || o->group.by || o->profile.name || o->profile.nrules > 0) {
@@ -152,14 +178,8 @@ static bool check(const struct options *o)
     }
     for (size_t i = 0; i < o->input.nfiles; i++) {
         const enum stores_kind kind = stores_kind_of(o->input.files[i]);
-        if (kind == STORES_LIST) {
-            message_error("%s is a list, which does not keep its entries", o->input.files[i]);
-            message_hint("unseen info %s says how many it has", o->input.files[i]);
-            return false;
-        }
         if (kind != STORES_STORE) {
-            message_error("%s is not a store, but others are", o->input.files[i]);
-            message_hint("unseen add STORE %s, then unseen count STORE...", o->input.files[i]);
+            report_other(o, o->input.files[i], kind);
             return false;
         }
     }

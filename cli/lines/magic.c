@@ -10,6 +10,13 @@
 #define CODED(kind)  .content = CONTENT_CODED, .decoder = &(kind)
 #define FOREIGN(name_, before_, after_)                                                            \
     .content = CONTENT_FOREIGN, .name = (name_), .before = (before_), .after = (after_)
+/* A file of chunks (docs/format.md): the kind, a length below 64 KiB, the id, 8 bytes of 0, and the
+ * magic of the payload. */
+#define CHUNKS(letter)                                                                             \
+    BEGINS("UN" letter "H\0\0\0\0"                                                                 \
+           "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x89UN" letter "\r\n\x1a\n"),                          \
+        .mask = "\xff\xff\xff\xff\0\0\xff\xff\0\0\0\0\0\0\0\0"                                     \
+                "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
 
 /* The first row that fits counts. */
 static const struct magic magics[] = {
@@ -35,6 +42,10 @@ static const struct magic magics[] = {
 
     {BEGINS("\x89UN"),
      FOREIGN("a store or a list of unseen", NULL, "unseen -x STORE FILE names a store or a list")},
+    {CHUNKS("B"),
+     FOREIGN("a bitmap of unseen", NULL, "unseen bits list FILE; unseen bits count FILE")},
+    {CHUNKS("F"),
+     FOREIGN("a frozen layer of unseen", NULL, "unseen -p none -x LAYER FILE asks it")},
     {BEGINS("PK\x03\x04"), FOREIGN("a zip archive", "unzip -p ", "")},
     {BEGINS("PK\x05\x06"), FOREIGN("an empty zip archive", "unzip -p ", "")},
     {BEGINS("7z\xbc\xaf\x27\x1c"), FOREIGN("a 7z archive", "7z x -so ", "")},

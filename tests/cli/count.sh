@@ -147,6 +147,14 @@ run count a.unseen first
 expect 2 '' 'unseen: error: first is not a store, but others are\nunseen: hint: unseen add STORE first, then unseen count STORE...\n'
 run count -k 1 a.unseen
 expect 2 '' '*'
+# Other files with sets of unseen.
+seq 3 | "$UNSEEN" bits add b.bits
+run count b.bits
+expect 2 '' 'unseen: error: b.bits is a bitmap of integers\nunseen: hint: unseen bits count b.bits\n'
+run count --both b.bits b.bits
+expect 2 '' 'unseen: error: b.bits is a bitmap of integers\nunseen: hint: unseen bits and NEW b.bits ...\n'
+run count first b.bits
+expect 2 '' '*'
 # --stats: the figures beside the count.
 printf 'http://a/\nhttp://a/\nHTTP://A/\nx\n' > stats.txt
 run count --stats=json stats.txt

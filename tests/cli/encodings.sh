@@ -193,8 +193,23 @@ for file in s.unseen m.list; do
     expect 2 '0\n' 'unseen: error: standard input is a store or a list of unseen, not lines that can be read
 unseen: hint: unseen -x STORE FILE names a store or a list\n'
 done
+seq 3 > in
+unseen bits add b.bits in
+rm in
+foreign_bitmap='not lines that can be read\nunseen: hint: unseen bits list FILE; unseen bits count FILE\n'
+for command in canon count sort 'add s.unseen' '-s s.unseen -c'; do
+    cat b.bits | "$UNSEEN" $command > out 2> err
+    status=$?
+    last="cat b.bits | unseen $command"
+    expect 2 '*' "unseen: error: standard input is a bitmap of unseen, $foreign_bitmap"
+done
+run canon b.bits
+expect 2 '' "unseen: error: b.bits is a bitmap of unseen, $foreign_bitmap"
 
 # Lines that begin like such files are lines.
+printf 'UNBH\nUNFH\nUNBH http://e.com/a-line-that-is-long/\n' > in
+run
+expect 0 'UNBH\nUNFH\nUNBH http://e.com/a-line-that-is-long/\n' ''
 printf 'PK\nRar!\n\037\235\n' > in
 run
 expect 0 'PK\nRar!\n\037\235\n' ''

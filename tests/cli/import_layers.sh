@@ -158,6 +158,10 @@ for command in add '-p none -s' remove; do
 done
 run full.layer
 expect 2 '' 'unseen: error: full.layer is a frozen layer, not a file of lines\nunseen: hint: unseen -p none -x full.layer FILE\n'
+run canon full.layer
+expect 2 '' 'unseen: error: full.layer is a frozen layer of unseen, not lines that can be read\nunseen: hint: unseen -p none -x LAYER FILE asks it\n'
+run count full.layer
+expect 2 '' 'unseen: error: full.layer is a frozen layer, which has no keys\nunseen: hint: unseen info full.layer says how many it was made of\n'
 
 # Forged and damaged files get a sentence.
 wrong() {
