@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,9 +28,11 @@ static void release(struct chunk_writer *w)
         (void)close(w->fd); /* synced, or given up */
     }
     unseen__path_free(&w->allocator, w->path);
+    unseen__path_free(&w->allocator, w->file);
     unseen__path_free(&w->allocator, w->fresh);
     w->fd = -1;
     w->path = NULL;
+    w->file = NULL;
     w->fresh = NULL;
 }
 
@@ -36,11 +40,16 @@ enum unseen_status unseen__chunk_writer_open(struct chunk_writer *w, const char 
                                              const struct unseen_allocator *allocator,
                                              struct unseen_error *error)
 {
+    char file[PATH_MAX];
     *w = (struct chunk_writer){.allocator = unseen__allocator(allocator), .fd = -1};
+    /* If path is a symbolic link, the file itself is replaced, under the lock that all its names
+     * share. */
+    const char *real = realpath(path, file) ? file : path;
     w->path = unseen__path_with(&w->allocator, path, "");
-    w->fresh = unseen__path_with(&w->allocator, path, ending);
+    w->file = unseen__path_with(&w->allocator, real, "");
+    w->fresh = unseen__path_with(&w->allocator, real, ending);
     enum unseen_status status = UNSEEN_OK;
-    if (!w->path || !w->fresh) {
+    if (!w->path || !w->file || !w->fresh) {
         status = unseen__error_plain(error, UNSEEN_ERR_NOMEM);
     } else {
         status = unseen__own_make(AT_FDCWD, w->fresh, w->fresh, 0666, &w->fd, error);
@@ -74,9 +83,9 @@ static enum unseen_status write_chunks(const struct chunk_writer *w, unseen__chu
 static int take_place(const struct chunk_writer *w)
 {
     struct stat old;
-    int code = stat(w->path, &old) == 0 ? unseen__file_make_alike(w->fd, &old) : 0;
+    int code = stat(w->file, &old) == 0 ? unseen__file_make_alike(w->fd, &old) : 0;
     code = code ? code : unseen__file_sync(w->fd);
-    return code ? code : unseen__file_replace(w->fresh, w->path);
+    return code ? code : unseen__file_replace(w->fresh, w->file);
 }
 
 enum unseen_status unseen__chunk_writer_finish(struct chunk_writer *w, unseen__chunk_next *next,

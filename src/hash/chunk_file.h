@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writes and reads files of chunks, in which frozen layers and bitmaps are kept (docs/format.md,
- * "Files of chunks"). A writer locks PATH.unseen-new, writes it, and renames it to PATH. */
+ * "Files of chunks"). A writer locks PATH.unseen-new, writes it, and renames it to PATH. For PATH
+ * that is a symbolic link, it does so with the file that the link leads to. */
 #ifndef UNSEEN_HASH_CHUNK_FILE_H
 #define UNSEEN_HASH_CHUNK_FILE_H
 
@@ -20,7 +21,8 @@ typedef enum unseen_status unseen__chunk_take(void *object, const void *chunk, s
 struct chunk_writer {
     struct unseen_allocator allocator;
     int fd;     /* -1: nothing is open */
-    char *path; /* a copy */
+    char *path; /* a copy, for messages */
+    char *file; /* what path leads to */
     char *fresh;
 };
 

@@ -27,6 +27,28 @@ run bits andnot andnot.bits threes.bits fives.bits
 expect 0 '' ''
 run bits list andnot.bits
 same out <(comm -23 <(sort threes) <(sort fives) | sort -n)
+# Under the name of a link the file itself is changed, by one process at a time.
+seq 5 | "$UNSEEN" bits add linked.bits
+mkdir -p elsewhere
+ln -s ../linked.bits elsewhere/link
+echo 100 | "$UNSEEN" bits add elsewhere/link
+echo 200 | "$UNSEEN" bits add linked.bits
+holds [ -L elsewhere/link ]
+run bits list elsewhere/link
+expect 0 '1\n2\n3\n4\n5\n100\n200\n' ''
+mkfifo integers
+"$UNSEEN" bits remove linked.bits < integers &
+removing=$!
+exec 3> integers
+printf '100\n200\n' >&3
+eventually [ -e linked.bits.unseen-new ]
+run bits add --wait=0.1 elsewhere/link threes
+expect 2 '' '*'
+holds grep -q 'linked.bits.unseen-new is being written to by' err
+exec 3>&-
+wait $removing
+run bits list elsewhere/link
+expect 0 '1\n2\n3\n4\n5\n' ''
 # A bitmap that exists is replaced; the same may be both.
 run bits and or.bits or.bits fives.bits
 expect 0 '' ''
