@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "commands/bitmaps.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands/integers.h"
 #include "print/message.h"
@@ -65,6 +67,16 @@ bool bitmaps_edit(struct unseen_bitmap **bitmap_out, const char *path, const str
         error.status = unseen_bitmap_open(bitmap_out, path, UNSEEN_BITMAP_EDIT, &options, &error);
     } while (stores_wait(&o->seen, &start, &error));
     return error.status == UNSEEN_OK || bitmaps_report(path, &error);
+}
+
+bool bitmaps_exist(const char *path)
+{
+    struct unseen_error error = {.status = UNSEEN_ERR_MISSING};
+    if (access(path, F_OK) == 0 || errno != ENOENT) {
+        return true;
+    }
+    snprintf(error.text, sizeof(error.text), "cannot open %s: %s", path, strerror(errno));
+    return bitmaps_report(path, &error);
 }
 
 bool bitmaps_save(struct unseen_bitmap *bitmap, const char *path)

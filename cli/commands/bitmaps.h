@@ -19,6 +19,9 @@ bool bitmaps_edit(struct unseen_bitmap **bitmap_out, const char *path, const str
                   enum unseen_cpu cpu);
 bool bitmaps_save(struct unseen_bitmap *bitmap, const char *path);
 
+/* False, and reported, if there is no such file. bitmaps_edit does not say so: it makes one. */
+bool bitmaps_exist(const char *path);
+
 /* Reports an error of any function of a bitmap, and returns false. */
 bool bitmaps_report(const char *path, const struct unseen_error *error);
 

@@ -29,6 +29,7 @@ struct verb {
     const char *hint;         /* a correct call, if the verb prints nothing; else NULL */
     integer_lines_take *take; /* gets the integers of the input; NULL if the verb reads no input */
     bool takes_ranges;
+    bool makes_bitmap;         /* run_change: of a bitmap that does not exist */
     enum combination combines; /* how run_combine does it */
 };
 
@@ -65,6 +66,7 @@ static bool clear_all(void *context, const uint64_t *values, const struct unseen
 static bool run_change(struct bits *b)
 {
     return bitmaps_edit(&b->bitmap, b->path, b->o, b->cpu) &&
+           (b->verb->makes_bitmap || bitmaps_exist(b->path)) &&
            integer_lines_read(&b->input, NULL, b->verb->take, b) &&
            bitmaps_save(b->bitmap, b->path);
 }
@@ -235,7 +237,7 @@ static bool run_combine(struct bits *b)
 /* ---- All ------------------------------------------------------------------------------------- */
 
 static const struct verb verbs[] = {
-    {"add", run_change, "unseen bits add BITMAP FILE", .take = set_all},
+    {"add", run_change, "unseen bits add BITMAP FILE", .take = set_all, .makes_bitmap = true},
     {"remove", run_change, "unseen bits remove BITMAP FILE", .take = clear_all},
     {"check", run_check, .take = print_found},
     {"list", run_list, .takes_ranges = true},
