@@ -422,10 +422,10 @@ static bool check_stores(const struct options *o)
 }
 
 /* anew reads and continues one file. */
-static bool check_excludes(const struct dedup *d, const struct output *const outs[2])
+static bool check_excludes(const struct dedup *d, const struct output *const *outs, size_t nouts)
 {
     const struct options *o = d->o;
-    const char *name = files_find_output(o->seen.excludes, o->seen.nexcludes, outs, 2);
+    const char *name = files_find_output(o->seen.excludes, o->seen.nexcludes, outs, nouts);
     if (name) {
         message_hint("%s -x %s FILE | tee -a %s", o->command->called, name, name);
     }
@@ -435,7 +435,8 @@ static bool check_excludes(const struct dedup *d, const struct output *const out
 static bool check_files(const struct dedup *d)
 {
     const struct options *o = d->o;
-    const struct output *const outs[] = {&d->out, &d->repeats};
+    const struct output *const outs[] = {&d->out, &d->repeats, &d->tee};
+    const size_t nouts = sizeof(outs) / sizeof(outs[0]);
     size_t nstandard = 0;
     for (size_t i = 0; i < o->input.nfiles; i++) {
         nstandard += files_is_standard_input(o->input.files[i]);
@@ -449,7 +450,8 @@ static bool check_files(const struct dedup *d)
     }
     if (o->print.repeats &&
         (d->repeats.fd == d->out.fd || files_is_output(o->print.repeats, &d->out) ||
-         (o->print.tee && d->repeats.fd == d->tee.fd))) {
+         (o->print.tee && d->repeats.fd == d->tee.fd) ||
+         files_is_output(o->print.repeats, &d->tee))) {
         message_error("new lines and repeats both go to %s", d->repeats.name);
         message_hint("unseen --mark FILE tells them apart in one file");
         return false;
@@ -459,8 +461,8 @@ static bool check_files(const struct dedup *d)
         message_hint("%s FILE", o->command->called);
         return false;
     }
-    return files_check(o->command->called, o->input.files, o->input.nfiles, outs, 2) &&
-           check_excludes(d, outs);
+    return files_check(o->command->called, o->input.files, o->input.nfiles, outs, nouts) &&
+           check_excludes(d, outs, nouts);
 }
 
 /* True, and reported, if lines would be written into the store: by standard output, or by a link
