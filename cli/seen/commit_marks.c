@@ -158,6 +158,7 @@ bool commit_marks_start(struct commit_marks *h)
         return !h->prints_new || tell_standard(h);
     }
     if (!h->prints_new) {
+        end_torn_line(h, h->out->fd, (uint64_t)st.st_size);
         return output_seek(h->out, 0, SEEK_END);
     }
     if (!tell_file(h, (uint64_t)st.st_size)) {

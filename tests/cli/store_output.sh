@@ -54,6 +54,17 @@ expect 0 '' ''
 wait
 same got one
 
+# A line that is not complete is ended before the first one, whatever is printed.
+for flag in '' --mark -v; do
+    printf 'http://old/1' > torn
+    rm -f t.unseen*
+    [ "$flag" != -v ] || "$UNSEEN" add t.unseen one
+    run -s t.unseen $flag -o torn one
+    expect 0 '' ''
+    holds [ "$(head -n 1 torn)" = http://old/1 ]
+    holds [ "$(wc -l < torn)" = "$(($(wc -l < one) + 1))" ]
+done
+rm -f t.unseen* torn
 # No command writes into what is not made of lines, whoever else uses it.
 printf 'http://e.com/a\nhttp://e.com/b\n' > lines
 printf '1\n5\n' > ids
