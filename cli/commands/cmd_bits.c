@@ -190,8 +190,8 @@ static bool run_count(struct bits *b)
     for (size_t i = 0; i < b->input.nfiles; i++) {
         struct range range = everything;
         (void)read_range(b->input.files[i], &range); /* prepare checked it */
-        output_print(&b->out, "%s\t%" PRIu64 "\n", b->input.files[i],
-                     unseen_bitmap_count(b->bitmap, range.first, range.end));
+        output_print(&b->out, "%s\t%" PRIu64 "%c", b->input.files[i],
+                     unseen_bitmap_count(b->bitmap, range.first, range.end), b->input.delimiter);
     }
     return true;
 }

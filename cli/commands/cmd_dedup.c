@@ -147,12 +147,15 @@ static void put_json_found(struct output *out, struct unseen_bytes line, uint8_t
     json_write(out, verdict == UNSEEN_SEEN ? ",\"found\":true" : ",\"found\":false");
 }
 
-static void dedup_put_json(struct output *out, const struct unseen_bytes *lines,
+static void dedup_put_json(struct dedup *d, const struct unseen_bytes *lines,
                            const uint8_t *verdicts, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        put_json_found(out, lines[i], verdicts[i]);
-        json_write(out, "}\n");
+        put_json_found(&d->out, lines[i], verdicts[i]);
+        json_write(&d->out, "}\n");
+        if (d->o->print.line_buffered) {
+            (void)output_flush(&d->out); /* remembered in out */
+        }
     }
 }
 
@@ -194,7 +197,7 @@ static void dedup_put(struct dedup *d, const struct unseen_bytes *lines, const u
     if (o->print.mark) {
         put_marked(d, &d->out, lines, verdicts, n);
     } else if (o->print.json) {
-        dedup_put_json(&d->out, lines, verdicts, n);
+        dedup_put_json(d, lines, verdicts, n);
     } else if (!o->print.count && !o->print.quiet) {
         put_verdict(d, &d->out, lines, verdicts, n, d->prints_seen ? UNSEEN_SEEN : UNSEEN_NEW,
                     d->prints_seen ? n - nnew : nnew);
@@ -550,7 +553,7 @@ static bool dedup_put_stats(struct dedup *d)
 static int dedup_finish(struct dedup *d)
 {
     if (d->o->print.count && !d->lost) {
-        output_print(&d->out, "%" PRIu64 "\n", count_wanted(d));
+        output_print(&d->out, "%" PRIu64 "%c", count_wanted(d), d->o->input.delimiter);
     }
     bool written = output_finish(&d->out);
     commit_marks_end(&d->marks);

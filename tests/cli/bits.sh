@@ -137,6 +137,10 @@ expect 2 '' 'unseen: error: a.bits is a bitmap, it cannot be written to\nunseen:
 "$UNSEEN" bits list a.bits >> a.bits 2> err
 holds grep -qx 'unseen: error: a.bits is both input and output' err
 same a.bits day.bits
+run bits count -z a.bits 0-9 5
+expect 0 '0-9\t3\0005\t1\0' ''
+run bits count -z a.bits
+expect 0 '3\0' ''
 # Only add makes a bitmap of integers.
 run bits remove missing.bits a.bits
 expect 2 '' 'unseen: error: cannot open missing.bits: No such file or directory\nunseen: hint: unseen bits add missing.bits FILE makes it\n'

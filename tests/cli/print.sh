@@ -110,7 +110,19 @@ if command -v strace > /dev/null && strace -o trace true 2> /dev/null; then
     holds [ "$(grep -c 'write(1, ".\\n", 2)' trace)" = 3 ]
     ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -e trace=write "$UNSEEN" -j 1 in > out
     holds [ "$(grep -c 'write(1, ' trace)" = 1 ]
+    "$UNSEEN" add known.unseen in
+    ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -e trace=write "$UNSEEN" check -j 1 --json --line-buffered known.unseen in > out
+    holds [ "$(grep -c 'write(1, ' trace)" = 4 ]
 fi
+# A number ends as lines do.
+tr '\n' '\0' < in > nul
+run -z -c nul
+expect 0 '3\0' ''
+run count -z nul
+expect 0 '3\0' ''
+"$UNSEEN" add known.unseen in
+run check -z -c known.unseen nul
+expect 0 '4\0' ''
 
 # Options that contradict each other.
 refused() {
