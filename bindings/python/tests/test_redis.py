@@ -14,6 +14,7 @@ import unittest
 
 import unseen
 from redis_server import READY, RedisServer, redis, wait_for
+from unseen._redis_url import read_address, without_password
 
 # A machine may stand still for longer than a lease lasts: those URLs are another worker's then, and are counted.
 WORKER = """
@@ -37,6 +38,95 @@ with unseen.connect(sys.argv[1]) as c, open(sys.argv[2], "a") as done, open(sys.
         if not mine:
             time.sleep(0.02)
 """
+
+
+def there(host="h", port=6379, username=None, password=None, db=0):
+    return {"host": host, "port": port, "username": username, "password": password, "db": db}
+
+
+def here(path="/p", username=None, db=0):
+    return {"unix_socket_path": path, "username": username, "db": db}
+
+
+# What cli/redis_url.c reads out of an address.
+ADDRESSES = {
+    "redis://h/crawl": (there(), b"crawl", 1),
+    "valkey://h/crawl": (there(), b"crawl", 1),
+    "redis://h/crawl#1": (there(), b"crawl#1", 1),
+    "redis://h/a+b": (there(), b"a+b", 1),
+    "redis://h/a%2Bb%20c%2fd": (there(), b"a+b c/d", 1),
+    "redis://h/a%ffb": (there(), b"a\xffb", 1),
+    "redis://h/\xfc": (there(), b"\xc3\xbc", 1),
+    "redis://h/a\tb\n ": (there(), b"a\tb\n ", 1),
+    "redis://h/a/b": (there(), b"a/b", 1),
+    "redis://h//a": (there(), b"/a", 1),
+    "redis://h/2/crawl": (there(db=2), b"crawl", 1),
+    "redis://h/2/3": (there(db=2), b"3", 1),
+    "redis://h/%32/crawl": (there(), b"2/crawl", 1),
+    "redis://h/%32": (there(), b"2", 1),
+    "redis://h/2a": (there(), b"2a", 1),
+    "redis://h/1073741825/a": (there(), b"1073741825/a", 1),
+    "redis://h/" + 511 * "a": (there(), 511 * b"a", 1),
+    "redis://h/a?": (there(), b"a", 1),
+    "redis://h/a?shards=64&": (there(), b"a", 64),
+    "redis://h/a?shards=64&shards=0002": (there(), b"a", 2),
+    "redis://H.Example:77/a": (there("H.Example", 77), b"a", 1),
+    "redis://h:/a": (there(), b"a", 1),
+    "redis://[::1]/a": (there("::1"), b"a", 1),
+    "redis://[::1]:77/a": (there("::1", 77), b"a", 1),
+    "redis://a%2eb/a": (there("a.b"), b"a", 1),
+    "redis://ann@h/a": (there(username=b"ann"), b"a", 1),
+    "redis://@h/a": (there(), b"a", 1),
+    "redis://ann:p+w%2F%3f%40%ff@h/a": (there(username=b"ann", password=b"p+w/?@\xff"), b"a", 1),
+    "redis://:p:w@h/a": (there(password=b"p:w"), b"a", 1),
+    "redis://:p@w@h:7/a": (there(port=7, password=b"p@w"), b"a", 1),
+    "redis://:100%@h/a": (there(password=b"100%"), b"a", 1),
+    "redis://a%3ab:#[@h/a": (there(username=b"a:b", password=b"#["), b"a", 1),
+    "redis+unix:/p?key=a+b": (here(), b"a+b", 1),
+    "redis+unix:/p?key=a#b": (here(), b"a#b", 1),
+    "redis+unix:///p?key=a=b%26c": (here(), b"a=b&c", 1),
+    "redis+unix:p%20+q%3f#?key=a?b&user=a+b&db=7&shards=2": (here("p +q?#", b"a+b", 7), b"a?b", 2),
+    "redis+unix:/p?key=a&key=b": (here(), b"b", 1),
+    "redis+unix:/p?key=a@b": (here(), b"a@b", 1),
+    "redis+unix:/p?key=a;user=b": (here(), b"a;user=b", 1),
+}
+NO_ADDRESSES = """
+redis:// redis://h redis://h/ redis://h/0 redis://h/0/ redis:///a redis://:7/a redis://[]/a redis://[::1/a redis://[::1]7/a
+redis://::1/a redis://h:0/a redis://h:65536/a redis://h:+7/a redis://h:7_0/a redis://h/a% redis://h/a%2 redis://h/a%2g
+redis://h/a%+2 redis://h/a%00 redis://%/a redis://a%b@h/a redis://h?shards=2 redis://h/a?shards=3 redis://h/a?shards=0
+redis://h/a?shards=2048 redis://h/a?shards= redis://h/a?shards=%32 redis://h/a?shards=+2 redis://h/a?ssl=1 redis://h/a?key=b redis://h/a?&
+redis://h/a?shards=2&&shards=2 redis://h/a?b?shards=2 redis://h/a@b redis://:p/w@h/a redis://:p?w@h/a rediss://h/a valkeys://h/a
+redis+unix: redis+unix:// redis+unix:?key=a redis+unix:/p redis+unix:/p?key= redis+unix:/p?db=1 redis+unix:/p?key=a&db=x
+redis+unix:/p?key=a&db=1073741825 redis+unix:/p?key=a&password=b redis+unix:/p?key=%zz redis+unix:/p%00?key=a redis+unix:/p?Key=a
+""".split() + ["redis://h/" + 512 * "a", "redis+unix:/p?key=" + 512 * "a", "redis+unix:" + 256 * "p" + "?key=a", "redis://h/a\0"]
+
+
+class Address(unittest.TestCase):
+    def test_parts(self):
+        for address, parts in ADDRESSES.items():
+            with self.subTest(address):
+                self.assertEqual(read_address(address)[1:], parts)
+
+    def test_refused(self):
+        for address in NO_ADDRESSES:
+            with self.subTest(address), self.assertRaises(ValueError):
+                read_address(address)
+
+    def test_no_password_is_shown(self):
+        for address, shown in {
+            "redis://ann:p%2Fw@h/a": "redis://ann@h/a",
+            "redis://:pw@h/a?shards=2": "redis://h/a?shards=2",
+            "redis://a@b:pw@h/a": "redis://a@b@h/a",
+            "redis://:p@w@h/a": "redis://h/a",
+            "redis://:p/w@h/a": "redis://",
+            "rediss://ann:p?w@h/a": "rediss://",
+            "redis://h/a#:b": "redis://h/a#:b",
+            "redis+unix:/p:q?key=a@b": "redis+unix:/p:q?key=a@b",
+            "h:7": "h:7",
+        }.items():
+            self.assertEqual(without_password(address), shown)
+        with self.assertRaisesRegex(ValueError, "^redis:// is not an address"):
+            read_address("redis://:p/w@h/a")
 
 
 @unittest.skipUnless(READY, "no redis-server, no redis-py, or UNSEEN_MODULE does not name the module")
@@ -97,6 +187,23 @@ class Client(unittest.TestCase):
         self.assertEqual(redis.Redis(port=self.server.port, db=3).keys(), [b"a/b"])
         with unseen.connect(f"redis+unix:{self.server.socket}?key=crawl&db=3") as c:
             self.assertTrue(c.add("x"))
+
+    def test_names_of_keys(self):
+        """Any bytes are a key, the same as for the tool."""
+        names = {"crawl#1": b"crawl#1", "crawl#2": b"crawl#2", "a+b": b"a+b", "a%ffb": b"a\xffb", "%C3%BC": b"\xc3\xbc"}
+        for name in names:
+            self.assertTrue(self.connect(name).add("http://e.com/"), name)
+        self.assertEqual(set(self.server.client().keys()), set(names.values()))
+        self.assertTrue(self.connect("wide%ff?shards=2").add("http://e.com/"))
+        self.assertEqual(len(self.server.client().keys(b"wide\xff:{*}")), 2)
+        with unseen.connect(f"redis+unix:{self.server.socket}?key=crawl#1") as c:
+            self.assertIn("http://e.com/", c)
+        if tool := os.environ.get("UNSEEN"):
+            for name in names:
+                found = subprocess.run([tool, "check", "-c", f"{self.server.address}/{name}"], input="http://e.com/\n", text=True,
+                                       capture_output=True)
+                if "without hiredis" not in found.stderr:
+                    self.assertEqual(found.stdout, "1\n", found.stderr)
 
     def test_leases(self):
         c = self.connect()

@@ -10,7 +10,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from ._batches import batches
-from ._redis import RedisClient, is_redis
+from ._redis import RedisClient
+from ._redis_url import is_redis
 from ._unseen import ClosedError, Error, FileError, Mask, MissingError, _mask, _strings
 
 if TYPE_CHECKING:

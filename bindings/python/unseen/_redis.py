@@ -5,12 +5,11 @@ an optional dependency, the protocol."""
 from __future__ import annotations
 
 import os
-import re
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import parse_qs, unquote, urlsplit
+from typing import TYPE_CHECKING, Any
 
 from ._batches import batches
+from ._redis_url import read_address
 from ._unseen import ClosedError, Error, FileError, Mask, MissingError, _mask, _strings, shard
 
 if TYPE_CHECKING:
@@ -20,65 +19,9 @@ _COMMAND = 512  # URLs: the server answers nobody else meanwhile
 _QUESTION = 8192  # URLs: commands that are sent together
 _QUESTION_BYTES = 1 << 22
 _SLOTS = 16384
-_SHARDS_MAX = 1024
 
 
-def is_redis(address: str) -> bool:
-    """Whether the address is one of this module."""
-    return re.match(r"(redis|valkey)s?://|redis\+unix:", address) is not None
-
-
-def without_password(address: str) -> str:
-    """The address as messages show it."""
-    return re.sub(r"(://[^/?@]*?):[^/?]*@", r"\1@", address).replace("://@", "://")
-
-
-class _Place(NamedTuple):
-    """What an address says. shown has no password."""
-
-    shown: str
-    options: dict[str, Any]
-    key: str
-    nshards: int
-
-
-def _read_address(address: str) -> _Place:
-    """The grammar of the tool: redis://[USER[:PASSWORD]@]HOST[:PORT]/[DB/]KEY[?shards=N], redis+unix:PATH?key=KEY"""
-    shown = without_password(address)
-    if re.match(r"(redis|valkey)s://", address):
-        raise ValueError(f"{shown}: TLS is not spoken here: let a tunnel listen on 127.0.0.1, and use redis://")
-    options: dict[str, Any] = {}
-    try:
-        parts = urlsplit(address)
-        words = {name: values[-1] for name, values in parse_qs(parts.query, strict_parsing=bool(parts.query)).items()}
-        if address.startswith("redis+unix:"):
-            allowed = {"key", "db", "user", "shards"}
-            options["unix_socket_path"] = unquote(parts.path)
-            options["username"] = words.get("user")
-            db, key = words.get("db", "0"), words.get("key", "")
-        else:
-            allowed = {"shards"}
-            options["host"], options["port"] = parts.hostname or "", parts.port or 6379
-            options["username"] = unquote(parts.username) if parts.username else None
-            options["password"] = unquote(parts.password) if parts.password else None
-            path = parts.path.removeprefix("/")
-            found = re.fullmatch(r"(?:([0-9]+)(?:/|$))?(.*)", path, re.DOTALL)
-            db, key = found[1] or "0", unquote(found[2])  # type: ignore[index]
-        options["db"] = int(db)
-        nshards = int(words.get("shards", "1"))
-        if set(words) - allowed or not 1 <= nshards <= _SHARDS_MAX or nshards & (nshards - 1):
-            raise ValueError
-    except ValueError:
-        raise ValueError(
-            f"{shown} is not an address: redis://HOST:PORT/KEY, in a password / as %2F and @ as %40; behind it ?shards=N, a "
-            "power of 2 up to 1024"
-        ) from None
-    if not key or not (options.get("host") or options.get("unix_socket_path")):
-        raise ValueError(f"{shown} names no key: redis://HOST:PORT/KEY")
-    return _Place(shown, options, key, nshards)
-
-
-def _key_names(key: str, n: int, key_slot: Any) -> list[str]:
+def _key_names(key: bytes, n: int, key_slot: Any) -> list[bytes]:
     """The keys of a set over n keys, as unseen_shard.h says."""
     if n == 1:
         return [key]
@@ -86,7 +29,7 @@ def _key_names(key: str, n: int, key_slot: Any) -> list[str]:
     for tag in count():
         tags.setdefault(key_slot(b"%d" % tag) * n // _SLOTS, tag)
         if len(tags) == n:
-            return [f"{key}:{{{tags[i]}}}" for i in range(n)]
+            return [b"%s:{%d}" % (key, tags[i]) for i in range(n)]
     raise AssertionError
 
 
@@ -113,7 +56,7 @@ class RedisClient:
             from redis.retry import Retry
         except ImportError:
             raise ImportError("unseen.connect('redis://...') needs redis-py: pip install redis") from None
-        place = _read_address(address)
+        place = read_address(address)
         self._redis: Any = redis
         self._address = place.shown
         self._pid = os.getpid()

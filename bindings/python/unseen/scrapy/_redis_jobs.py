@@ -31,8 +31,8 @@ class RedisJobs(RedisClient):
             self.close()
             raise Error(f"{wanted.shown}: the requests of a crawl are in one slot, without ?shards=")
         self._key = self._keys[0]
-        name = self._key if "{" in self._key else f"{{{self._key}}}"
-        self._requests, self._queue = f"{name}:requests", f"{name}:queue"
+        name = self._key if b"{" in self._key else b"{%s}" % self._key
+        self._requests, self._queue = name + b":requests", name + b":queue"
 
     def _do(self, *commands, atomic=False):
         answers = self._run(commands, atomic)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy.utils.job import job_dir
 
 from .. import Error
-from .._redis import is_redis, without_password
+from .._redis_url import is_redis, without_password
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
