@@ -88,6 +88,13 @@ class Client(unittest.TestCase):
             with self.assertRaisesRegex(unseen.Error, "L needs"):
                 a.lease("http://e.com/b", 0)
             self.assertIs(a.add("http://e.com/b"), True)
+            # The command counts, too: the line may have 1 MiB.
+            longest = "http://e.com/" + "x" * ((1 << 20) - len("L 36000 http://e.com/"))
+            token = a.lease(longest, 36000)
+            with self.assertRaisesRegex(ValueError, "too long"):
+                a.lease(longest + "x", 36000)
+            self.assertEqual(a.give_back(token), 1)
+            self.assertEqual(b.take(1, 36000)[0][1], longest.encode())
 
     def test_arrow(self):
         try:

@@ -180,8 +180,8 @@ class Running:
         self.crawler.engine = mock.Mock(downloader=FakeDownloader(), _slot=mock.Mock(inprogress=self.in_progress))
         scheduler = scrapy.utils.misc.load_object(class_)
         self.scheduler = scheduler.from_crawler(self.crawler)
-        target = "unseen.scrapy._scheduler.create_looping_call"
-        with mock.patch(target):  # a test calls _tick() itself
+        target = "unseen.scrapy.{}.create_looping_call"
+        with mock.patch(target.format("_scheduler")), mock.patch(target.format("_served")):  # a test calls _tick() itself
             self.scheduler.open(self.crawler.spider)
 
     def push(self, *requests):
@@ -650,6 +650,36 @@ class Together(Folder):
         self.assertIn("late/1", result["seen"])
         self.assertEqual(result["stats"]["scheduler/unserializable"], 1)
 
+    def test_long_requests(self):
+        """A request that is longer than a line of the server is done by its spider, from memory."""
+        self.serve()
+
+        def running():
+            one = Running(self, "unseen.scrapy.Scheduler", None, UNSEEN_STORE=self.setting.partition("=")[2])
+            self.addCleanup(one.close)
+            return one
+
+        one = running()
+        fits, long = Request("http://e.com/fits", body=b"x" * 780_000), Request("http://e.com/long", body=b"x" * 790_000)
+        more = [long.replace(url=f"http://e.com/{i}", dont_filter=i == 1) for i in range(2)]
+        with self.assertLogs("unseen.scrapy", "WARNING") as logs:
+            self.assertEqual(one.push(fits, long, long, *more), [True, True, False, True, True])
+        self.assertEqual([line for line in logs.output if "http://e.com/long> is in memory only" not in line], [])
+        self.assertEqual(len(logs.output), 1)
+        stats = one.crawler.stats.get_stats()
+        self.assertEqual((stats["scheduler/unserializable"], stats["scheduler/enqueued/memory"]), (3, 3))
+        self.assertEqual(stats["scheduler/enqueued/disk"], 1)
+        one.scheduler._tick()
+        pages = [one.pop() for _ in range(4)]
+        self.assertEqual({page.url for page in pages}, {request.url for request in (fits, long, *more)})
+        one.scheduler._tick()
+        self.assertEqual(one.push(long), [False])
+        for page in pages:
+            one.done(page)
+        one.scheduler._tick()
+        self.assertFalse(one.scheduler.has_pending_requests())
+        self.assertEqual(running().push(fits, long, more[0]), [False, False, False])
+
     def test_server_gone(self):
         server = self.serve()
         site = self.site(400)
@@ -694,6 +724,14 @@ class TogetherInRedis(Together):
         self.addCleanup(client.close)
         self.assertEqual(sorted(client.keys()), [b"crawl"])
         return client.hlen("{crawl}:requests")
+
+    def test_long_requests(self):
+        """A request has no greatest length."""
+        self.serve()
+        one = Running(self, "unseen.scrapy.Scheduler", None, UNSEEN_STORE=self.setting.partition("=")[2])
+        self.addCleanup(one.close)
+        self.assertEqual(one.push(Request("http://e.com/long", body=b"x" * 790_000)), [True])
+        self.assertEqual(one.crawler.stats.get_stats()["scheduler/enqueued/disk"], 1)
 
     def test_profile(self):
         """Any profile will do: a request is known by its key."""

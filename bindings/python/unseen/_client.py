@@ -22,6 +22,10 @@ _LINE_MAX = 1 << 20
 _AT_ONCE = 256  # requests
 
 
+class TooLongError(ValueError):
+    """A line of the protocol has no room for a URL."""
+
+
 def connect(
     address: str,
     *,
@@ -174,7 +178,8 @@ class Client:
     def lease(self, url: str | bytes, seconds: int, /) -> str | None:
         """A token if the URL is new: it is yours for so many seconds, and nobody else's. None if it was
         seen, or another worker has it."""
-        answer = self._ask(b"L %d " % seconds + _item(url))
+        words = b"L %d " % seconds
+        answer = self._ask(words + _item(url, _LINE_MAX - len(words)))
         return answer[2:].decode() if answer.startswith(b"1 ") else None
 
     def take(self, n: int, seconds: int, /) -> list[tuple[str, bytes]]:
@@ -263,13 +268,13 @@ def _sentence(answer):
     return answer.removeprefix(b"E ").decode(errors="replace")
 
 
-def _item(url):
+def _item(url, longest=_LINE_MAX - 2):
     if isinstance(url, str):
         url = url.encode()
     elif not isinstance(url, bytes):
         raise TypeError(f"a URL is str or bytes, not {type(url)!r}")
     if b"\n" in url:
         raise ValueError("a URL with a newline cannot be sent to a server")
-    if len(url) > _LINE_MAX - 2:
-        raise ValueError(f"a URL of {len(url)} bytes is too long for a server")
+    if len(url) > longest:
+        raise TooLongError(f"a URL of {len(url)} bytes is too long for a server")
     return url

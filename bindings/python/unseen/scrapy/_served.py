@@ -7,7 +7,8 @@ given back at once: then it waits at the server, on the disk, and the next spide
 leases of what it has, and says that a request is done when the engine is through with it. If the spider dies, its
 leases end, and others get its requests.
 
-What is done is reported once everything that it led to is at the server.
+What is done is reported once everything that it led to is at the server; but for requests that cannot be there, because
+they have no pickle, or too long a one: those are in memory only.
 
 Redis with the module is such a server, too: RedisJobs has the methods of the client."""
 
@@ -23,6 +24,7 @@ from scrapy.core import scheduler
 from scrapy.utils.asyncio import create_looping_call
 
 from .. import Error, canonicalize, connect
+from .._client import TooLongError
 from ._progress import close_spider, requests_done, wake_engine
 from ._redis_jobs import RedisJobs
 from ._requests import dump, load
@@ -66,6 +68,7 @@ class ServedScheduler(scheduler.Scheduler):
         self._returns: list[str] = []  # tokens of new requests, to be given back
         self._in_flight: set[Request] = set()
         self._held: set[str] = set()  # keys of requests that are in memory only
+        self._logs_long = True
         self._failed = False
         self._looked = self._renewed = 0.0
         self._loop = None
@@ -104,7 +107,10 @@ class ServedScheduler(scheduler.Scheduler):
         except ValueError as error:
             return self._enqueue_in_memory(request, key, error)
         text = f"{key}#{base64.b64encode(data).decode()}"
-        token = None if key in self._held else self._client.lease(text, self._wanted.lease)
+        try:
+            token = None if key in self._held else self._client.lease(text, self._wanted.lease)
+        except TooLongError as error:
+            return self._enqueue_in_memory(request, key, error)
         if token is None:
             self.df.log(request, self.spider)
             return False
@@ -118,7 +124,9 @@ class ServedScheduler(scheduler.Scheduler):
                 self.df.log(request, self.spider)
                 return False
             self._held.add(key)
-        if self.logunser:
+        if isinstance(error, TooLongError):
+            self._warn_long(request)
+        elif self.logunser:
             logger.warning(
                 "Unable to serialize request: %(request)s - reason: %(reason)s - no more unserializable requests will be"
                 " logged (stats being collected)",
@@ -130,6 +138,17 @@ class ServedScheduler(scheduler.Scheduler):
         self.mqs.push(request)
         self._count("enqueued", "memory")
         return True
+
+    def _warn_long(self, request):
+        """Says it once, also without SCHEDULER_DEBUG: nothing is wrong with the request itself."""
+        if self._logs_long:
+            logger.warning(
+                "%(request)s is in memory only, and lost if this spider dies: %(store)s has no line for so long a request"
+                " - no more long requests will be logged (stats being collected)",
+                {"request": request, "store": self._wanted.shown},
+                extra={"spider": self.spider},
+            )
+        self._logs_long = False
 
     def next_request(self) -> Request | None:
         """A request that the spider has, or gets from the server."""
