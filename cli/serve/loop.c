@@ -465,7 +465,9 @@ bool loop_run(struct service *service, const struct listen_options *where, bool 
         drop_connection(&l, l.n - 1);
     }
     note_sent(&l);
-    if (where) {
+    /* The last settle may have had no room for this. Clients of a socket that held it up are gone,
+     * and what they were not told is taken back. */
+    if (where || !l.is_held_up) {
         service_commit(service);
     }
     listener_close(&l.listener);

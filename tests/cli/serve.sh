@@ -299,6 +299,47 @@ holds [ ! -s err ]
 printf 'C term\nC half-3\nC batch-1\n' | talk crash
 expect 0 '1\n1\n0\n' ''
 
+# Many changes and a slow disk: what was answered is committed at the end, although a commit is running that
+# takes no more.
+cat > slow.c << 'END'
+#include <unistd.h>
+
+int fdatasync(int fd)
+{
+    return usleep(200000) != 0 ? -1 : fsync(fd);
+}
+END
+slow= # without the shim a commit may be over before the end
+if ! sanitized && cc -shared -fPIC -O1 -o slow.so slow.c 2> cc_err; then
+    slow=./slow.so
+fi
+has_keys() {
+    run info --json "$1"
+    holds grep -q "\"keys\": *$2," out
+}
+seq 200000 | sed 's/^/A /' > requests
+yes 1 | head -n 200000 > want
+LD_PRELOAD=$slow "$UNSEEN" serve --seed 1 -p none many.unseen < requests > out 2> err
+status=$?
+last='the end of many requests'
+expect 0 '*' ''
+tail -n +2 out > answers
+same answers want
+has_keys many.unseen 200000
+mkfifo ask answer
+LD_PRELOAD=$slow "$UNSEEN" serve many.unseen < ask > answer 2> err &
+pid=$!
+exec 3> ask 4< answer
+read -r -t 20 hello <&4
+sed 's/^A/R/' requests >&3 &
+head -n 200000 <&4 > answers
+kill -TERM "$pid"
+wait "$pid" 2> /dev/null
+holds [ $? = 143 ]
+same answers want
+hang_up
+has_keys many.unseen 0
+
 # A client that goes away without reading: what was not written is not committed.
 mkfifo ask answer
 "$UNSEEN" serve --seed 1 gone < ask > answer 2> err &
