@@ -45,6 +45,24 @@ for on in once after; do
     echo "$on: $((n - 1)) allocations, $nwrong answers E"
 done
 
+# A batch whose answer needs memory changes nothing without it.
+{ echo 'B 60000 A'; seq 60000; } > batch
+nfailed=0
+for n in $(seq 500); do
+    rm -f failed s s.image
+    FAIL_AT=$n FAIL_ON=once FAIL_MARK=failed LD_PRELOAD=./fail.so "$UNSEEN" serve --seed 1 -p none s \
+        < batch > out 2> err
+    [ -e failed ] || break
+    grep -q 'out of memory for answers' err || continue
+    nfailed=$((nfailed + 1))
+    last="a batch with allocation $n failing"
+    tests_run=$((tests_run + 1))
+    "$UNSEEN" serve --seed 1 -p none s < /dev/null 2> err > found
+    grep -q 'items=0$' found || complain "$last: $(cat found)"
+done
+holds [ "$n" -lt 500 ]
+holds [ "$nfailed" -gt 3 ]
+
 # The same of lists, asked as Squid does: a long URL needs memory, and without it gets the protocol's error.
 printf 'evil.example/\n' | "$UNSEEN" build --seed 1 --expressions bad.list
 {
