@@ -312,8 +312,10 @@ static bool load_record(void *context, struct unseen_key key, struct unseen_byte
     return ends || e || add_lease(l, key, text);
 }
 
-/* A lease whose key is in the store has ended. The server was killed before it could note that. */
-static void drop_done(struct leases *l, const struct unseen_set *set)
+/* A lease whose key is in the store has ended. Either the server was killed before it could note
+ * that, or a change of this run has ended it, which may not be durable yet and can be taken back.
+ * Nobody knows which, so it is noted when all changes so far are durable and told. */
+static void find_done(struct leases *l, const struct unseen_set *set)
 {
     for (size_t i = 0; i < l->n; i++) {
         struct lease *e = &l->all[i];
@@ -321,15 +323,10 @@ static void drop_done(struct leases *l, const struct unseen_set *set)
         if (!e->text) {
             continue;
         }
+        set_back(l, e);
         if (unseen_set_contains_keys(set, &e->key, 1, &verdict, NULL) == UNSEEN_OK &&
             verdict == UNSEEN_SEEN) {
-            /* The URL may be removed from the store later. If this fails, it is handed out once
-             * more then. */
-            (void)lease_file_append(&l->file, e->key, (struct unseen_bytes){NULL, 0}, true);
-            l->nlive--;
-            remove_lease(l, e);
-        } else {
-            set_back(l, e);
+            leases_end(l, e->key, l->opened_at);
         }
     }
 }
@@ -338,7 +335,7 @@ bool leases_open(struct leases *l, const char *store, const uint8_t id[16],
                  const struct unseen_set *set, int notify_fd)
 {
     struct loading loading = {l, set};
-    *l = (struct leases){0};
+    *l = (struct leases){.opened_at = l->opened_at};
     /* Tokens of another run are late. */
     if (getrandom(&l->last_token, sizeof(l->last_token), 0) != (ssize_t)sizeof(l->last_token) ||
         getrandom(l->salt, sizeof(l->salt), 0) != (ssize_t)sizeof(l->salt)) {
@@ -349,7 +346,7 @@ bool leases_open(struct leases *l, const char *store, const uint8_t id[16],
         leases_close(l);
         return false;
     }
-    drop_done(l, set);
+    find_done(l, set);
     return true;
 }
 
@@ -548,7 +545,8 @@ void leases_settle(struct leases *l, uint64_t ndurable)
 {
     while (l->ending.first && l->all[l->ending.first - 1].change <= ndurable) {
         struct lease *e = &l->all[list_take(l, &l->ending)];
-        /* Without this record the next start finds the key in the store. */
+        /* Without this record the next start finds the key in the store, unless the URL has been
+         * removed: then it is handed out once more. */
         (void)lease_file_append(&l->file, e->key, (struct unseen_bytes){NULL, 0}, true);
         remove_lease(l, e);
     }

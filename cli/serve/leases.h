@@ -32,8 +32,9 @@ enum lease_state {
 
 struct lease;
 
-/* All zero but for clock: no leases. */
+/* All zero but for opened_at: no leases. */
 struct leases {
+    uint64_t opened_at; /* set by the caller: changes that were made before leases_open */
     struct lease_file file;
     struct lease *all; /* n of them, in use or free */
     size_t n;
@@ -55,8 +56,8 @@ struct leases {
     size_t times_cap;
 };
 
-/* Opens the leases of a store: each that it does not have yet is BACK. notify_fd as in struct
- * lease_file. Returns false if that failed, which has been reported. */
+/* Opens the leases of a store: each that it does not have yet is BACK, the others are ENDING.
+ * notify_fd as in struct lease_file. Returns false if that failed, which has been reported. */
 bool leases_open(struct leases *l, const char *store, const uint8_t id[16],
                  const struct unseen_set *set, int notify_fd);
 void leases_close(struct leases *l);

@@ -171,6 +171,7 @@ bool service_open_leases(struct service *s)
         id[i] = (uint8_t)(info.seed_id >> 8 * i);
     }
     id[8] = (uint8_t)info.key_bits;
+    s->leases.opened_at = s->nmade;
     if (!leases_open(&s->leases, s->path, id, unseen_store_set(s->store), s->notify_fd)) {
         service_set_trouble(s, "the server cannot open the file of leases; it has said why");
         return false;

@@ -6,7 +6,7 @@
 
 command -v python3 > /dev/null || exit 77
 listening serve s --listen unix:sock
-cat > talk.py << 'END'
+cat > client.py << 'END'
 import os, signal, socket, sys, time
 
 server = int(sys.argv[1])
@@ -42,6 +42,9 @@ def stop_server():
     os.kill(server, signal.SIGSTOP)
     while open("/proc/%d/stat" % server).read().rsplit(")", 1)[1].split()[0] != "T":
         time.sleep(0.001)
+END
+cat > talk.py << 'END'
+from client import *
 
 # The first answer is read; the second is longer than the socket takes.
 give_back(big)
@@ -94,6 +97,53 @@ expect 0 '' '*'
 holds grep -q '"keys": *3,' err
 holds grep -q '"filter": *"compact"' err
 lacks '"memory": *0,' err
+
+# The same where the lease is of a server that was killed. Its file is opened by the first request about leases,
+# while the change waits for the disk: the store's thread syncs nothing while there is a file `gate`.
+cat > gate.c << 'END'
+#define _GNU_SOURCE 1
+#include <unistd.h>
+
+int fdatasync(int fd)
+{
+    while (gettid() != getpid() && access("gate", F_OK) == 0) {
+        usleep(1000);
+    }
+    return fsync(fd);
+}
+END
+cat > killed.py << 'END'
+from client import *
+
+url = b"http://killed.example/"
+if sys.argv[2] == "lease":
+    assert Client().ask(b"L 600 " + url).startswith(b"1 ")
+    sys.exit()
+adds = Client()
+assert adds.ask(b"O durable") == b"OK"
+open("gate", "w").close()
+adds.s.sendall(b"A " + url + b"\n")
+is_there(url, b"1")
+c = Client()
+assert c.ask(b"G 0.1") == b"late"
+adds.s.close()
+adds.f.close()
+os.remove("gate")
+is_there(url, b"0")
+assert c.ask(b"X 10 600") == b"1", "the lease is gone"
+assert c.f.readline().split()[1] == url
+END
+if ! sanitized && cc -shared -fPIC -O1 -o gate.so gate.c 2> cc_err; then
+    stop_listening
+    last='a lease of a server that was killed'
+    listening serve killed --listen unix:sock
+    holds python3 killed.py $server lease
+    stop_process "$server" KILL
+    LD_PRELOAD=./gate.so listening serve killed --listen unix:sock
+    holds python3 killed.py $server add
+else
+    printf 'skipped: a lease of a server that was killed, no C compiler or a sanitizer\n'
+fi
 
 # --wait waits for a server, too.
 kill $server

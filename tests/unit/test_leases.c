@@ -102,6 +102,7 @@ static void let_expire(void)
 
 static bool open_leases(void)
 {
+    leases.opened_at = nchanges;
     return leases_open(&leases, path, id, set, 0);
 }
 
@@ -241,7 +242,14 @@ static void restart(size_t njunk)
     CHECK(open_leases());
     for (int i = 0; i < NURLS; i++) {
         struct url *u = &urls[i];
-        u->state = u->state == LEASE_NONE || u->done ? LEASE_NONE : LEASE_BACK;
+        if (u->state != LEASE_NONE) {
+            u->state = u->done ? LEASE_ENDING : LEASE_BACK;
+            u->change = nchanges; /* nobody knows which change it was */
+        }
+    }
+    settle(ndurable);
+    for (int i = 0; i < NURLS; i++) {
+        struct url *u = &urls[i];
         if (!CHECK_EQ(leases_state(&leases, u->key, now), u->state)) {
             fprintf(stderr, "URL %d\n", i);
             break;
