@@ -198,7 +198,8 @@ static void tidy_literal(struct mail *mail)
     mail->domain.len = (size_t)(end - domain);
 }
 
-/* Returns the text between the angle brackets at the end; the whole text without them. */
+/* Returns the text between the angle brackets at the end; the whole text without them. A bracket
+ * that nothing opens is dropped: it would hide the domain. */
 static struct unseen_bytes without_name(struct unseen_bytes in)
 {
     size_t open = in.len;
@@ -214,7 +215,8 @@ static struct unseen_bytes without_name(struct unseen_bytes in)
             open = i;
         }
     }
-    return open < in.len ? (struct unseen_bytes){in.data + open + 1, in.len - open - 2} : in;
+    const size_t start = open < in.len ? open + 1 : 0;
+    return (struct unseen_bytes){in.data + start, in.len - 1 - start};
 }
 
 /* The place behind the comment that begins at in[at]; at if the comment does not end. */
@@ -233,8 +235,8 @@ static size_t skip_comment(struct unseen_bytes in, size_t at)
     return at;
 }
 
-/* Copies the text without comments, and without blanks beside @ and dots. Returns its length. */
-static size_t copy_bare(struct unseen_bytes in, char *out)
+/* Copies the text without comments, and without blanks beside @ and dots. out may be in.data. */
+static struct unseen_bytes copy_bare(struct unseen_bytes in, char *out)
 {
     size_t n = 0;
     bool quoted = false;
@@ -262,7 +264,7 @@ static size_t copy_bare(struct unseen_bytes in, char *out)
         }
         out[n++] = c;
     }
-    return n;
+    return (struct unseen_bytes){out, n};
 }
 
 /* Drops "mailto:" and what follows the address in such a link. The text is rewritten where it
@@ -280,10 +282,12 @@ static struct unseen_bytes without_link(struct unseen_bytes in)
         return in;
     }
     in = without_first(in, len);
-    const char *const question = memchr(in.data, '?', in.len);
-    in.len = question ? (size_t)(question - in.data) : in.len;
+    size_t end = 0;
+    while (end < in.len && in.data[end] != '?' && in.data[end] != '#') {
+        end++;
+    }
     char *const text = (char *)in.data;
-    in.len = (size_t)(unseen__percent_decode(in.data, in.len, text) - text);
+    in.len = (size_t)(unseen__percent_decode(in.data, end, text) - text);
     return in;
 }
 
@@ -298,12 +302,15 @@ static struct unseen_bytes without_route(struct unseen_bytes in)
     return has_byte(rest, '@') ? rest : in;
 }
 
-/* Copies a question without what stands around its address. */
+/* Copies a question without what stands around its address. Comments go before the name: one may
+ * stand behind the brackets, or have brackets and quotes in it. They go once more afterwards: a
+ * parenthesis in the name that nothing closes hides the comments behind it. */
 static struct unseen_bytes copy_question(struct unseen_bytes in, char *copy)
 {
+    in = without_blanks(copy_bare(in, copy));
     in = without_blanks(without_name(in));
-    in = (struct unseen_bytes){copy, copy_bare(in, copy)};
-    return without_blanks(without_route(without_link(without_blanks(in))));
+    in = without_blanks(copy_bare(in, (char *)in.data));
+    return without_blanks(without_route(without_link(in)));
 }
 
 /* Reads an address or a domain. *is_mail is false if there is no domain. The buffer: the text, and
