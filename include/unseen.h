@@ -492,7 +492,8 @@ struct unseen_url_options {
     /* The names of nrules rules to switch on, or off with a leading "no-". A name may be followed
      * by a version: "strip-trackers/1". The rules drop-params and only-params need the names of
      * parameters behind them: "drop-params(ref,utm_*,news.example:page)", where a * at the end
-     * stands for any rest, and a host limits the name to that host and all below it. */
+     * stands for any rest, and a host limits the name to that host and all below it. (Beside
+     * strip-www, the hosts of only-params are written without the www. that it drops.) */
     const char *const *rules;
     size_t nrules;
 

@@ -520,8 +520,31 @@ static enum unseen_status check_contradictions(const struct unseen_url *url,
     return UNSEEN_OK;
 }
 
+/* Refuses sites of only-params that strip-www takes away: of such a URL more parameters would be
+ * kept than of its canonical form, which would not be its own. */
+static enum unseen_status check_sites(const struct unseen_url *url, struct unseen_error *error)
+{
+    const size_t n =
+        url->only_params && (url->rules & UNSEEN__RULE_STRIP_WWW) ? url->only_params->nsites : 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct unseen__param_site *site = &url->only_params->sites[i];
+        const size_t www = unseen__www_len(site->host, site->len);
+        if (www > 0) {
+            const char *const rest = site->host + www;
+            const int len = (int)(site->len - www < 60 ? site->len - www : 60);
+            return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_RULES,
+                                         "strip-www makes %.*s%.*s %.*s: write the patterns of "
+                                         "only-params for %.*s",
+                                         (int)(www < 60 ? www : 60), site->host, len, rest, len,
+                                         rest, len, rest);
+        }
+    }
+    return UNSEEN_OK;
+}
+
 /* Makes the parts of the object. What was made until an error is freed with the object. */
 static enum unseen_status make_parts(struct unseen_url *url, struct identity *identity,
+                                     const struct unseen_url_options *options,
                                      struct unseen_error *error)
 {
     enum unseen_status status = make_params(url, identity, UNSEEN__RULE_DROP_PARAMS, "drop-params",
@@ -542,6 +565,14 @@ static enum unseen_status make_parts(struct unseen_url *url, struct identity *id
     write_id(&id, identity);
     if (id.full) {
         return length_error(error);
+    }
+    /* A profile without rules beside it may be the identity text of a set that was made before this
+     * was refused. */
+    const bool is_new =
+        options->nrules > 0 && !(options->like && strcmp(options->like, id.bytes) == 0);
+    status = is_new ? check_sites(url, error) : UNSEEN_OK;
+    if (status != UNSEEN_OK) {
+        return status;
     }
     url->id = unseen__alloc(&url->allocator, id.len + 1, 1);
     if (!url->id) {
@@ -583,7 +614,7 @@ enum unseen_status unseen_url_create(struct unseen_url **url_out,
     url->rules = identity.rules;
     url->cpu = cpu;
     url->allocator = allocator;
-    status = make_parts(url, &identity, error);
+    status = make_parts(url, &identity, &given, error);
     if (status != UNSEEN_OK) {
         unseen_url_free(url);
         return status;

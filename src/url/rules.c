@@ -55,13 +55,19 @@ static size_t www_len(const char *host, size_t len)
     return memchr(host + i, '.', len - i - 1) ? i : 0;
 }
 
+size_t unseen__www_len(const char *host, size_t len)
+{
+    size_t start = 0;
+    for (size_t n; (n = www_len(host + start, len - start)) > 0;) {
+        start += n;
+    }
+    return start;
+}
+
 static size_t strip_www(const struct unseen__rule_context *context, char *s, size_t len)
 {
     (void)context;
-    size_t start = 0;
-    for (size_t n; (n = www_len(s + start, len - start)) > 0;) {
-        start += n;
-    }
+    const size_t start = unseen__www_len(s, len);
     if (start > 0) {
         memmove(s, s + start, len - start);
     }
@@ -244,7 +250,9 @@ static void fold_traced(struct unseen__url_record *url, const struct unseen__url
     }
 }
 
-/* The sites of the patterns are looked for before a rule changes the host. */
+/* The sites of the patterns are looked for before a rule changes the host. So the canonical form
+ * may have fewer sites than the URL. It has lost what they drop, and profiles.c sees to it that
+ * only-params has no site that is only in the URL. */
 static void find_sites(struct unseen__rule_context *context,
                        const struct unseen__url_record *record)
 {

@@ -46,6 +46,9 @@ static inline bool unseen__has_prefix(const char *s, size_t len, const char *pre
     return true;
 }
 
+/* The length of all that the rule strip-www takes off the front of a host. */
+size_t unseen__www_len(const char *host, size_t len);
+
 /* rules_path.c */
 unseen__part_fn unseen__upper_escapes;
 unseen__part_fn unseen__decode_unreserved;

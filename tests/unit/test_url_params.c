@@ -132,6 +132,11 @@ static void test_errors(void)
          "strip-query drops every parameter, so drop-params has nothing left to choose from"},
         {"only-params(a)", "strip-query", UNSEEN_ERR_ARGUMENT,
          "strip-query drops every parameter, so only-params has nothing left to choose from"},
+        {"strip-www", "only-params(id,www.shop.example:sku)", UNSEEN_ERR_ARGUMENT,
+         "strip-www makes www.shop.example shop.example: write the patterns of only-params for "
+         "shop.example"},
+        {"only-params(www2.WWW.a.e.com.:sku)", "strip-www", UNSEEN_ERR_ARGUMENT,
+         "strip-www makes www2.www.a.e.com a.e.com: write the patterns of only-params for a.e.com"},
     };
     for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
         struct unseen_url *url;
@@ -147,6 +152,40 @@ static void test_errors(void)
     struct unseen_url *url;
     CHECK(make(&url, "scrapy", "drop-params(a)", NULL, NULL) == UNSEEN_ERR_ARGUMENT);
     CHECK(make(&url, "crawl/2+drop-params", "strip-www", NULL, NULL) == UNSEEN_ERR_ARGUMENT);
+}
+
+/* Sites below www., and strip-www. */
+static void test_www(void)
+{
+    static const char old[] = "crawl/2+strip-www+only-params(id,www.shop.example:sku)";
+    static const struct {
+        const char *profile;
+        const char *rule;
+        const char *like;
+        bool is_made;
+    } cases[] = {
+        {"aggressive", "only-params(www.e.com:a)", NULL, false},
+        {"aggressive", "only-params(e.com:a,www.com:a,a.www.e.com:a,wwww.e.com:a)", NULL, true},
+        {"aggressive-strip-www", "only-params(www.e.com:a)", NULL, true},
+        {"aggressive", "drop-params(www.e.com:a)", NULL, true},
+        /* What has such an identity keeps it. */
+        {old, NULL, NULL, true},
+        {"crawl+strip-www", "only-params(www.shop.example:sku,id)", old, true},
+        {"crawl+strip-www", "only-params(www.shop.example:sku)", old, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct unseen_url *url = NULL;
+        const struct unseen_url_options options = {.size = sizeof(options),
+                                                   .profile = cases[i].profile,
+                                                   .rules = &cases[i].rule,
+                                                   .nrules = cases[i].rule ? 1 : 0,
+                                                   .like = cases[i].like};
+        const enum unseen_status status = unseen_url_create(&url, &options, NULL);
+        if (!CHECK(status == (cases[i].is_made ? UNSEEN_OK : UNSEEN_ERR_ARGUMENT))) {
+            fprintf(stderr, "%s, %s: %d\n", cases[i].profile, cases[i].rule, (int)status);
+        }
+        unseen_url_free(url);
+    }
 }
 
 /* A list of n names of 4 bytes each, with their commas. */
@@ -474,6 +513,7 @@ int main(void)
     test_start();
     test_spellings();
     test_errors();
+    test_www();
     test_long_lists();
     test_memory();
     test_cases();
