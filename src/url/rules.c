@@ -213,16 +213,43 @@ static bool is_plain_path(const char *s, size_t len)
     return (found & ~2u) == 0;
 }
 
-static size_t apply_path_rules(const struct unseen__rule_context *context, char *s, size_t len)
+static size_t cut_path_end(const struct unseen__rule_context *context, char *s, size_t len)
 {
-    if ((context->url->rules & RULES_OF_PATH) && !is_plain_path(s, len)) {
-        len = APPLY(context, path_rules, s, len);
-    }
     for (size_t before = len + 1; before != len;) {
         before = len;
         len = APPLY(context, path_end_rules, s, len);
     }
     return len;
+}
+
+/* Notes each rule once, however often the two take turns: the first one's first cut, and as the
+ * second one's all that follows. The rules only cut, so what they cut off still stands in s. */
+static size_t cut_path_end_traced(const struct unseen__rule_context *context, char *s, size_t len)
+{
+    const size_t nrules = sizeof(path_end_rules) / sizeof(path_end_rules[0]);
+    struct unseen__rule_context untraced = *context;
+    untraced.trace = NULL;
+    const size_t end = cut_path_end(&untraced, s, len);
+    bool is_second = false;
+    for (size_t i = 0; len > end; i = (i + 1) % nrules) {
+        const struct part_rule *const rule = &path_end_rules[i];
+        size_t cut = is_on(context, rule) ? rule->fn(&untraced, s, len) : len;
+        if (cut < len) {
+            cut = is_second ? end : cut;
+            unseen__url_note(context->trace, rule->name, s, len, s, cut);
+            len = cut;
+            is_second = true;
+        }
+    }
+    return len;
+}
+
+static size_t apply_path_rules(const struct unseen__rule_context *context, char *s, size_t len)
+{
+    if ((context->url->rules & RULES_OF_PATH) && !is_plain_path(s, len)) {
+        len = APPLY(context, path_rules, s, len);
+    }
+    return context->trace ? cut_path_end_traced(context, s, len) : cut_path_end(context, s, len);
 }
 
 static size_t apply_query_rules(const struct unseen__rule_context *context, char *s, size_t len)

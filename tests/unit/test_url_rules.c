@@ -508,6 +508,22 @@ static void test_explain(void)
         {"aggressive", "https://www.e.com/a/?b&a&gclid=1",
          "fold-scheme:https>http|strip-www:www.e.com>e.com|strip-slash:/a/>/a|"
          "strip-trackers:?b&a&gclid=1>?b&a|sort-query:?b&a>?a&b|"},
+        {"aggressive+strip-index", "http://e.com/a/index.html",
+         "strip-index:/a/index.html>/a/|strip-slash:/a/>/a|"},
+        {"aggressive+strip-index", "http://e.com/a//index.html",
+         "collapse-slashes:/a//index.html>/a/index.html|strip-index:/a/index.html>/a/|"
+         "strip-slash:/a/>/a|"},
+        {"aggressive+strip-index", "http://e.com/index.html/",
+         "strip-slash:/index.html/>/index.html|strip-index:/index.html>/|"},
+        /* Each rule once, whatever the path is. */
+        {"aggressive+strip-index", "http://e.com/a/index.html/index.php/index.asp",
+         "strip-index:/a/index.html/index.php/index.asp>/a/index.html/index.php/|"
+         "strip-slash:/a/index.html/index.php/>/a|"},
+        {"aggressive+strip-index", "http://e.com/a/index.html/index.php/",
+         "strip-slash:/a/index.html/index.php/>/a/index.html/index.php|"
+         "strip-index:/a/index.html/index.php>/a|"},
+        {"crawl+strip-index", "http://e.com/a/index.html/index.html",
+         "strip-index:/a/index.html/index.html>/a/index.html/|"},
     };
     for (size_t i = 0; i < sizeof(explained) / sizeof(explained[0]); i++) {
         enum unseen_status status;
