@@ -27,6 +27,7 @@
 
 #include "url/ascii.h"
 #include "url/host.h"
+#include "url/percent.h"
 
 enum {
     PIECES = 8, /* of 16 bits */
@@ -132,7 +133,7 @@ static bool read_network(struct unseen_bytes in, struct network *network)
 /* ---- Reading questions ----------------------------------------------------------------------- */
 
 enum {
-    QUESTION_LONGEST = 200, /* with leading zeros, a port or a zone, in characters of any script */
+    QUESTION_LONGEST = 200, /* without surplus zeros, with a port or a zone, in any script */
     READINGS_MAX = 2
 };
 
@@ -170,6 +171,32 @@ static struct unseen_bytes without_zone(struct unseen_bytes in)
     return zone ? (struct unseen_bytes){in.data, (size_t)(zone - in.data)} : in;
 }
 
+/* Copies a question without the zeros that say nothing more: those behind a 0 or 0x that begins a
+ * number. Any number of them must not make it too long to be read. Returns false if it is. */
+static bool copy_short(struct unseen_bytes in, char out[QUESTION_LONGEST], size_t *len_out)
+{
+    size_t n = 0;
+    size_t start = 0; /* of the number, in out */
+    for (size_t i = 0; i < in.len; i++) {
+        const char c = in.data[i];
+        const char next = i + 1 < in.len ? in.data[i + 1] : '.';
+        const bool has_zero = n > start && out[start] == '0';
+        const bool is_octal = has_zero && n == start + 1 && is_ascii_digit(next);
+        const bool is_hex = has_zero && n == start + 2 && ascii_lower(out[start + 1]) == 'x' &&
+                            unseen__hex_value(next) >= 0;
+        if (c == '0' && (is_octal || is_hex)) {
+            continue;
+        }
+        if (n == QUESTION_LONGEST) {
+            return false;
+        }
+        out[n++] = c;
+        start = c == '.' || c == ':' ? n : start;
+    }
+    *len_out = n;
+    return true;
+}
+
 /* Reads a.b.c.d of decimal numbers with any number of leading zeros. */
 static bool read_padded(struct unseen_bytes in, uint32_t *address_out)
 {
@@ -196,6 +223,7 @@ static struct network network_v4(uint32_t address)
 /* Stores the addresses that a question may mean, and returns their number. */
 static size_t read_question(struct unseen_bytes in, struct network networks[READINGS_MAX])
 {
+    char copy[QUESTION_LONGEST];
     char text[QUESTION_LONGEST];
     size_t n = 0;
     size_t len;
@@ -203,9 +231,8 @@ static size_t read_question(struct unseen_bytes in, struct network networks[READ
     if (read_network(in, &networks[0])) {
         return 1;
     }
-    in = without_blanks(in);
-    if (in.len > sizeof(text) ||
-        !unseen__idna_to_ascii(UNSEEN__IDNA_2, in.data, in.len, text, sizeof(text), &len)) {
+    if (!copy_short(without_blanks(in), copy, &len) ||
+        !unseen__idna_to_ascii(UNSEEN__IDNA_2, copy, len, text, sizeof(text), &len)) {
         return 0;
     }
     in = without_port((struct unseen_bytes){text, len});

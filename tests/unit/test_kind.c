@@ -560,6 +560,36 @@ static void test_spelt_questions(void)
     check_texts(UNSEEN_KIND_PHONE, "+49 89 123456 \xff", "");
 }
 
+/* Zeros in front of a number are no way past a list, however many they are. */
+static void test_padded_questions(void)
+{
+    static const struct {
+        const char *format;
+        const char *text;
+    } cases[] = {
+        {"%s300.0.2.7", "192.0.2.7"},     {"192.0.%s2.7", "192.0.2.7"},
+        {"0x%sc0000207", "192.0.2.7"},    {"192.0.2.%s7:443", "192.0.2.7"},
+        {"192.0.2.7:%s443", "192.0.2.7"}, {"192.0.2.%s", "192.0.2.0"},
+        {"192.0.2.0X%s", "192.0.2.0"},    {"192.0.2.%s10", "192.0.2.10"},
+        {"192.0.2.%s10", "192.0.2.8"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char zeros[1000];
+        char question[1100];
+        for (size_t n = 1; n < sizeof(zeros); n = n < 10 ? n + 1 : 5 * n) {
+            memset(zeros, '0', n);
+            zeros[n] = '\0';
+            snprintf(question, sizeof(question), cases[i].format, zeros);
+            if (!CHECK(finds(UNSEEN_KIND_IP, cases[i].text, question))) {
+                fprintf(stderr, "  %s, %zu zeros\n", cases[i].format, n);
+            }
+        }
+    }
+    check_texts(UNSEEN_KIND_IP, "000xc0.0.2.7", "");
+    check_texts(UNSEEN_KIND_IP, "0x0x7.0.2.7", "");
+    check_texts(UNSEEN_KIND_IP, "192.0.2.0008a", "");
+}
+
 static void test_questions(void)
 {
     check_texts(UNSEEN_KIND_URL, "HTTP://E.com/a#b", "http://e.com/a ");
@@ -590,6 +620,7 @@ static void test_questions(void)
     check_texts(UNSEEN_KIND_IP, "ffff::/3", "e000::/3 c000::/2 8000::/1 ::/0 ");
     check_texts(UNSEEN_KIND_IP, "evil.example", "");
     test_spelt_questions();
+    test_padded_questions();
     check_texts(UNSEEN_KIND_PHONE, "0049 89 123456", "+4989123456 ");
     check_texts(UNSEEN_KIND_PHONE, "Jo", "");
 }
