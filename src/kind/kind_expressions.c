@@ -10,8 +10,8 @@
  *     2001:db8::7                        [2001:db8::7]/     everything at that address
  *
  * Questions are read leniently: nearly any line looks like a URL. So entries are judged by more.
- * Taken for URLs, "jo@gmail.com" would block a mail provider, and "0.0.0.0 evil.com" or a filter
- * rule such as "||evil.com^" would block nothing at all.
+ * Taken for URLs, "jo@gmail.com" would block a mail provider, "0.0.0.0 evil.com" or a filter rule
+ * such as "||evil.com^" would block nothing at all, and "2001:db8::/32" the address 0.0.7.209.
  *
  * The first version read entries and questions as Safe Browsing published it, so that a URL could
  * be spelt past a list (src/url/browsed.c), and asked for 30 expressions: what is below a site of
@@ -122,9 +122,11 @@ static struct unseen_bytes with_brackets(struct unseen_bytes in, char room[V6_LO
     return (struct unseen_bytes){room, in.len + 2};
 }
 
-static const struct unseen__expressions *form_of(const struct unseen__kind *kind)
+static const struct unseen__expressions *form_of(const struct unseen__kind *kind, bool is_entry)
 {
-    return kind->version == 1 ? &unseen__expressions_1 : &unseen__expressions_2;
+    return kind->version == 1 ? &unseen__expressions_1
+           : is_entry         ? &unseen__expressions_entry
+                              : &unseen__expressions_2;
 }
 
 static enum unseen_status expressions_entry(const struct unseen__kind *kind,
@@ -140,7 +142,7 @@ static enum unseen_status expressions_entry(const struct unseen__kind *kind,
         return refuse_entry(UNSEEN_ENTRY_INVALID, entry_out, fitness_out);
     }
     const enum unseen_status status =
-        unseen__expressions_find(form_of(kind), url, in, buf, cap, expressions, &n);
+        unseen__expressions_find(form_of(kind, true), url, in, buf, cap, expressions, &n);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -161,7 +163,7 @@ static enum unseen_status expressions_texts(const struct unseen__kind *kind,
 {
     char room[V6_LONGEST + 2];
     in = with_brackets(without_blanks(in), room);
-    return unseen__expressions_find(form_of(kind), url, in, buf, cap, texts_out, n_out);
+    return unseen__expressions_find(form_of(kind, false), url, in, buf, cap, texts_out, n_out);
 }
 
 /* The bound has room for the brackets, too. */

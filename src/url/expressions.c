@@ -26,6 +26,10 @@ const struct unseen__expressions unseen__expressions_1 = {
 const struct unseen__expressions unseen__expressions_2 = {.nlabels = LABELS_MAX,
                                                           .fast = unseen__url_browsed_fast,
                                                           .slow = unseen__url_safebrowsing_browsed};
+const struct unseen__expressions unseen__expressions_entry = {.nlabels = LABELS_MAX,
+                                                              .fast = unseen__url_browsed_fast,
+                                                              .slow =
+                                                                  unseen__url_safebrowsing_entry};
 
 /* The expressions that are published, of a URL as browsers read it. */
 static const struct unseen__expressions published = {

@@ -16,6 +16,9 @@ struct unseen__expressions {
 extern const struct unseen__expressions unseen__expressions_1;
 extern const struct unseen__expressions unseen__expressions_2;
 
+/* The second one for entries: what looks like a port is one, or the text is not a URL. */
+extern const struct unseen__expressions unseen__expressions_entry;
+
 enum {
     UNSEEN__EXPRESSIONS_1_MAX = 30, /* 5 hosts times 6 paths */
     UNSEEN__EXPRESSIONS_2_MAX = 48  /* 8 hosts times 6 paths */

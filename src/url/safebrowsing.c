@@ -30,17 +30,19 @@
 #include "url/percent.h"
 #include "url/whatwg.h"
 
-/* In what the forms differ: those of the versions 1 and 2 of the profile, and the one that lists of
- * sites are asked for. */
+/* In what the forms differ: those of the versions 1 and 2 of the profile, the one that lists of
+ * sites are asked for, and the one of their entries. */
 struct form {
     enum unseen__idna idna;
     char also;     /* a byte that is escaped in host and path, besides those that always are */
     bool reads_0x; /* "0x" without digits is the number 0, as in browsers */
+    bool any_port; /* what stands behind the host and a ':' need not be digits */
 };
 
-static const struct form profile_1 = {UNSEEN__IDNA_1, '%', false};
-static const struct form profile_2 = {UNSEEN__IDNA_2, '%', false};
-static const struct form browsed = {UNSEEN__IDNA_2, '\\', true};
+static const struct form profile_1 = {UNSEEN__IDNA_1, '%', false, true};
+static const struct form profile_2 = {UNSEEN__IDNA_2, '%', false, true};
+static const struct form browsed = {UNSEEN__IDNA_2, '\\', true, true};
+static const struct form browsed_entry = {UNSEEN__IDNA_2, '\\', true, false};
 
 /* The parts that the canonical form keeps, decoded. They are rewritten where they stand. */
 struct parts {
@@ -347,6 +349,15 @@ static size_t collapse_slashes(char *path, size_t len)
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
+static bool is_digits(struct unseen_bytes text)
+{
+    size_t at = 0;
+    while (at < text.len && is_ascii_digit(text.data[at])) {
+        at++;
+    }
+    return at == text.len;
+}
+
 /* Writes the canonical form of a text to buf, from the start; the decoded text goes to its end. The
  * text may stand at the start of buf, too: it is not needed any more when the form is written.
  * Returns the length of the form; 0 if the text is not a URL. */
@@ -355,7 +366,8 @@ static size_t write_form(struct unseen_bytes text, const struct form *rules, cha
 {
     char *const copy = buf + (cap - text.len);
     struct parts parts;
-    if (!split_parts(copy, copy_decoded(text.data, text.len, copy), &parts)) {
+    if (!split_parts(copy, copy_decoded(text.data, text.len, copy), &parts) ||
+        !(rules->any_port || is_digits(parts.port))) {
         return 0;
     }
     char *end = ascii_copy_lower(parts.scheme.data, parts.scheme.len, buf);
@@ -415,14 +427,28 @@ enum unseen_status unseen__url_safebrowsing_2(const struct unseen_url *url, cons
 /* The text that a browser reads is at most 3 len bytes and UNSEEN__TEXT_EXTRA, and decoding makes
  * less than len + UNSEEN__TEXT_EXTRA of it, so both and the form fit into the bound. A backslash
  * that was escaped stays escaped: as such it would be read as a slash next time. */
+static enum unseen_status answer_browsed(const struct form *rules, const char *in, size_t len,
+                                         char *buf, size_t cap, struct unseen_canon *out)
+{
+    struct unseen_bytes text = {in, len};
+    if (!unseen__safebrowsing_reads_alike(in, len) && !unseen__url_browsed(text, buf, cap, &text)) {
+        text = (struct unseen_bytes){in, len};
+    }
+    return answer_form(text, rules, in, len, buf, cap, out);
+}
+
 enum unseen_status unseen__url_safebrowsing_browsed(const struct unseen_url *url, const char *in,
                                                     size_t len, char *buf, size_t cap,
                                                     struct unseen_canon *out)
 {
     (void)url;
-    struct unseen_bytes text = {in, len};
-    if (!unseen__safebrowsing_reads_alike(in, len) && !unseen__url_browsed(text, buf, cap, &text)) {
-        text = (struct unseen_bytes){in, len};
-    }
-    return answer_form(text, &browsed, in, len, buf, cap, out);
+    return answer_browsed(&browsed, in, len, buf, cap, out);
+}
+
+enum unseen_status unseen__url_safebrowsing_entry(const struct unseen_url *url, const char *in,
+                                                  size_t len, char *buf, size_t cap,
+                                                  struct unseen_canon *out)
+{
+    (void)url;
+    return answer_browsed(&browsed_entry, in, len, buf, cap, out);
 }

@@ -120,6 +120,7 @@ unseen__url_slow_fn unseen__url_scrapy;
 unseen__url_slow_fn unseen__url_safebrowsing;
 unseen__url_slow_fn unseen__url_safebrowsing_2;
 unseen__url_slow_fn unseen__url_safebrowsing_browsed; /* read as browsers do, then the same */
+unseen__url_slow_fn unseen__url_safebrowsing_entry;   /* the same, and a port is digits */
 
 /* The fast path of a scheme for a processor level and a set of rules; NULL if there is none. */
 unseen__url_fast_fn *unseen__url_whatwg_fast(enum unseen_cpu cpu, uint32_t rules);

@@ -177,6 +177,15 @@ static const struct line expressions_lines[] = {
     {"http://[::1", "", INVALID},
     {"http://[evil.com]/", "", INVALID},
     {"http://e%20vil.com/", "", INVALID},
+    {"http://evil.com:99999/", "evil.com/", FINE}, /* no URL to browsers, but a port */
+    {"http://evil.com:%38%30/", "evil.com/", FINE},
+    {"1.2.3.4:80", "1.2.3.4/", FINE},
+    {"1.2.3.4:/x", "1.2.3.4/x", FINE},
+    {"2001:db8::/32", "", INVALID},
+    {"12:30:01 evil.example", "", INVALID},
+    {"1.2.3.4:80 word", "", INVALID},
+    {"http://evil.com:80a/", "", INVALID},
+    {"//u@evil.com:x/", "", INVALID},
 };
 
 static const struct line mail_lines[] = {
@@ -599,6 +608,8 @@ static void test_questions(void)
                 "a.b.c/1/2.html?x=1 a.b.c/1/2.html a.b.c/ a.b.c/1/ b.c/1/2.html?x=1 b.c/1/2.html "
                 "b.c/ b.c/1/ ");
     check_texts(UNSEEN_KIND_EXPRESSIONS, "mailto:a@b.c", "");
+    check_texts(UNSEEN_KIND_EXPRESSIONS, "1.2.3.4:80 word", "1.2.3.4/ ");
+    check_texts(UNSEEN_KIND_EXPRESSIONS, "http://evil.com:80a/", "evil.com/ ");
     check_texts(UNSEEN_KIND_EXPRESSIONS, " 2001:DB8:0::7\r", "[2001:db8::7]/ ");
     check_texts(UNSEEN_KIND_EXPRESSIONS, "https://[2001:db8:0:0::7]:8080/", "[2001:db8::7]/ ");
     check_texts(UNSEEN_KIND_MAIL, "Jo@Mail.Evil.example.",
