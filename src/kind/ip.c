@@ -19,7 +19,8 @@
  *     192.0.2.7:443, 192.0.2.7., full-width digits
  *
  * The largest networks that registries were given are /8 and /16. Larger ones are refused unless
- * the user insists: one wrong digit, /2 for /24, makes such a network. */
+ * the user insists: one wrong digit, /2 for /24, makes such a network. So are those that all of
+ * IPv4 is in, mapped: they do not cover it, because questions about it are questions about IPv4. */
 #include "kind/kind.h"
 
 #include <stdint.h>
@@ -105,6 +106,14 @@ static uint16_t *pieces_of(struct network *network)
 static size_t npieces_of(const struct network *network)
 {
     return network->v4 ? 2 : PIECES;
+}
+
+/* Is ::ffff:0:0/96 in the network? */
+static bool holds_mapped(const struct network *network)
+{
+    uint16_t mapped[PIECES] = {[5] = 0xffff};
+    mask(mapped, PIECES, network->nbits);
+    return !network->v4 && memcmp(network->pieces, mapped, sizeof(mapped)) == 0;
 }
 
 static bool read_network(struct unseen_bytes in, struct network *network)
@@ -295,7 +304,8 @@ static enum unseen_status ip_entry(const struct unseen__kind *kind, const struct
     }
     const unsigned shortest = network.v4 ? V4_SHORTEST : V6_SHORTEST;
     *entry_out = write_network(&network, buf);
-    *fitness_out = network.nbits < shortest ? UNSEEN_ENTRY_DANGEROUS : UNSEEN_ENTRY_FINE;
+    const bool is_dangerous = network.nbits < shortest || holds_mapped(&network);
+    *fitness_out = is_dangerous ? UNSEEN_ENTRY_DANGEROUS : UNSEEN_ENTRY_FINE;
     return UNSEEN_OK;
 }
 
