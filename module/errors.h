@@ -75,6 +75,7 @@ struct server_ctx;
     ERRORS_SAME(X, TTL, "ERR the time to live must be 1 to 1000000000 seconds")                    \
     ERRORS_SAME(X, MERGE,                                                                          \
                 "ERR only different sets with one secret, one profile and one rate can be merged") \
+    ERRORS_SAME(X, MERGE_OTHER, "ERR a set was renamed or replaced meanwhile: merge again")        \
     ERRORS_SAME(X, SHARDS, "ERR SHARDS must be 1 to 16384")                                        \
     ERRORS_SAME(X, SHARD_NAME, "ERR a name with a brace would have a tag of its own")              \
     ERRORS_SAME(X, GUARD_LEASE, "ERR LEASE must be 1 to 3600000 milliseconds")                     \

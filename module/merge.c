@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * The steps are those of steps.h. The merge takes the keys that the other set has at the first step
- * and still has at the last one. It may take keys that came or went between them.
+ * and still has at the last one. It may take keys that came or went between them. Another set that
+ * has come under a name between two steps ends the merge: the cursor is that of the first one, and
+ * the keys so far are in it. A small set has no number to know it by, and is merged in one step: it
+ * is the set that has the name then.
  *
- * A replica has the same sets when a step comes, so the same step gives it the same bytes. A step
- * that runs out of memory is done in part only: then replicas get the whole set instead. */
+ * A replica has the same sets when a step comes, so the same step gives it the same bytes, and it
+ * gets no step of a merge that has ended. A step that runs out of memory is done in part only: then
+ * replicas get the whole set instead. */
 #include "merge.h"
 
 #include <string.h>
@@ -25,6 +29,7 @@ enum {
 struct merge {
     struct steps steps;
     struct server_string *names[1 + SOURCES_MAX]; /* to, from... */
+    uint32_t serials[1 + SOURCES_MAX];            /* of their values; 0: not known yet */
     int nsources;
     int source; /* the one that is being merged */
     uint64_t cursor;
@@ -45,9 +50,14 @@ static enum error error_of(enum found found)
     return found == FOUND ? ERROR_NONE : found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE;
 }
 
-/* Takes one step, and tells replicas. */
+static bool is_same(uint32_t serial, const struct value *value)
+{
+    return serial == 0 || serial == value_serial(value);
+}
+
+/* Takes one step, and tells replicas. merge is NULL in a replica, which has no limit, either. */
 static enum error take_step(struct server_ctx *ctx, struct server_string *to,
-                            struct server_string *from, uint64_t *cursor, bool is_limited)
+                            struct server_string *from, uint64_t *cursor, struct merge *merge)
 {
     const uint64_t start = *cursor;
     struct budget budget = {0, 0, false};
@@ -62,8 +72,12 @@ static enum error take_step(struct server_ctx *ctx, struct server_string *to,
     if (error == ERROR_NONE && !can_merge(value, other)) {
         error = ERROR_MERGE;
     }
+    if (error == ERROR_NONE && merge &&
+        !(is_same(merge->serials[0], value) && is_same(merge->serials[merge->source], other))) {
+        error = ERROR_MERGE_OTHER;
+    }
     if (error == ERROR_NONE) {
-        budget = is_limited ? key_budget(value) : budget;
+        budget = merge ? key_budget(value) : budget;
         const enum unseen_status status = value_merge_step(&value, other, cursor, &budget);
         key_moved(key, value);
         if (status == UNSEEN_OK) {
@@ -71,6 +85,10 @@ static enum error take_step(struct server_ctx *ctx, struct server_string *to,
         } else {
             load_replicate(ctx, to, value);
             error = budget.refused ? ERROR_LIMIT : ERROR_NO_MEMORY;
+        }
+        if (merge) {
+            merge->serials[0] = value_serial(value); /* from the first step on it has one */
+            merge->serials[merge->source] = value_serial(other);
         }
         (void)server.SignalModifiedKey(ctx, to);
     }
@@ -82,7 +100,7 @@ static bool go_on(struct server_ctx *ctx, struct steps *steps)
 {
     struct merge *merge = (struct merge *)steps;
     steps->error =
-        take_step(ctx, merge->names[0], merge->names[merge->source], &merge->cursor, true);
+        take_step(ctx, merge->names[0], merge->names[merge->source], &merge->cursor, merge);
     if (steps->error != ERROR_NONE) {
         return false;
     }
@@ -111,17 +129,19 @@ static void free_merge(struct steps *steps)
 static const struct steps_work merge_work = {go_on, announce, free_merge};
 
 /* All sources are checked before anything is changed. */
-static enum error check(struct server_ctx *ctx, struct server_string **argv, int argc)
+static enum error check(struct server_ctx *ctx, struct merge *merge)
 {
     struct value *to;
-    enum error error = error_of(key_read(ctx, argv[1], KIND_URLS, &to));
-    for (int i = 2; i < argc && error == ERROR_NONE; i++) {
+    enum error error = error_of(key_read(ctx, merge->names[0], KIND_URLS, &to));
+    for (int i = 1; i <= merge->nsources && error == ERROR_NONE; i++) {
         struct value *from;
-        error = error_of(key_read(ctx, argv[i], KIND_URLS, &from));
+        error = error_of(key_read(ctx, merge->names[i], KIND_URLS, &from));
         if (error == ERROR_NONE && !can_merge(to, from)) {
             error = ERROR_MERGE;
         }
+        merge->serials[i] = error == ERROR_NONE ? value_serial(from) : 0;
     }
+    merge->serials[0] = error == ERROR_NONE ? value_serial(to) : 0;
     return error;
 }
 
@@ -129,10 +149,6 @@ int merge_command(struct server_ctx *ctx, struct server_string **argv, int argc)
 {
     if (argc < 3 || argc - 2 > SOURCES_MAX) {
         return server.WrongArity(ctx);
-    }
-    const enum error error = check(ctx, argv, argc);
-    if (error != ERROR_NONE) {
-        return reply_error(ctx, error);
     }
     struct merge *merge = server.TryAlloc(sizeof(*merge));
     if (!merge) {
@@ -144,6 +160,11 @@ int merge_command(struct server_ctx *ctx, struct server_string **argv, int argc)
         size_t len;
         const char *name = server.StringPtrLen(argv[i], &len);
         merge->names[i - 1] = server.CreateString(NULL, name, len);
+    }
+    const enum error error = check(ctx, merge);
+    if (error != ERROR_NONE) {
+        free_merge(&merge->steps);
+        return reply_error(ctx, error);
     }
     return steps_run(ctx, &merge->steps, false);
 }
@@ -158,6 +179,6 @@ int merge_step_command(struct server_ctx *ctx, struct server_string **argv, int 
         return reply_error(ctx, ERROR_EFFECT);
     }
     uint64_t cursor = (uint64_t)start;
-    const enum error error = take_step(ctx, argv[1], argv[2], &cursor, false);
+    const enum error error = take_step(ctx, argv[1], argv[2], &cursor, NULL);
     return error == ERROR_NONE ? server.ReplyWithSimpleString(ctx, "OK") : reply_error(ctx, error);
 }

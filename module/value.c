@@ -16,6 +16,7 @@ enum {
 /* A value that is more than a small set. `small` or `set` is NULL. */
 struct value {
     uint8_t head; /* IS_STRUCT */
+    uint32_t serial;
     struct plan *plan;
     struct memory memory;
     uint64_t nadded;
@@ -26,6 +27,7 @@ struct value {
 };
 
 static _Atomic uint64_t nvalues;
+static _Atomic uint32_t nserials;
 
 /* ---- the two forms ---- */
 
@@ -96,6 +98,7 @@ enum unseen_status value_begin(struct value **value_out, struct plan *plan)
     }
     memset(value, 0, sizeof(*value));
     value->head = IS_STRUCT;
+    value->serial = ++nserials;
     memory_init(&value->memory);
     plan_share(plan);
     value->plan = plan;
@@ -551,6 +554,11 @@ uint64_t value_capacity(const struct value *value)
         capacity *= factor;
     }
     return capacity;
+}
+
+uint32_t value_serial(const struct value *value)
+{
+    return is_block(value) ? 0 : value->serial;
 }
 
 uint64_t value_total(void)

@@ -100,6 +100,10 @@ size_t value_effort(const struct value *value);
 /* Keys that the value has room for before it is full or grows: what BF.INFO calls its capacity. */
 uint64_t value_capacity(const struct value *value);
 
+/* Tells a value from another one that takes its name: no two values have one number. 0: the value
+ * is one block of memory, which has none yet. A number stays, whatever is added. */
+uint32_t value_serial(const struct value *value);
+
 /* The number of values of the server. Threads: any. */
 uint64_t value_total(void);
 

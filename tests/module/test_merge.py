@@ -72,7 +72,8 @@ class Merge(Case):
             fill(self.raw, "a", 0, 100)
             fill(self.raw, "b", 0, 5 * NURLS)
             connection = self.server.client().connection_pool.get_connection()
-            connection.send_command("UNSEEN.MERGE", "a", "b")
+            fill(self.raw, "c", 5 * NURLS, 5 * NURLS + 10000)
+            connection.send_command("UNSEEN.MERGE", "a", "b", "c")
             while not self.is_merging() and not connection.can_read(0):
                 pass
             if act(connection):
@@ -93,6 +94,36 @@ class Merge(Case):
             with self.assertRaises(redis.exceptions.ResponseError) as caught:
                 connection.read_response()
             self.assertEqual(str(caught.exception), "not found")
+
+    def test_another_set_comes(self):
+        """A set that takes the name of one that is being merged, or is to be merged later, is another one, and the client
+        is told: not all URLs of the first one are there."""
+        for key in "a", "b", "c":
+            for old in ("RENAME", key, "old"), ("DEL", key):
+
+                def replace(_):
+                    with self.server.client().pipeline(transaction=True) as pipe:
+                        pipe.info("clients")
+                        pipe.execute_command(*old)
+                        pipe.execute_command("UNSEEN.ADD", key, "http://new.example/")
+                        return pipe.execute()[0]["blocked_clients"] == 1
+
+                self.is_told(self.during_a_merge(replace), key)
+
+        def swap(_):
+            for key in "a", "b":
+                self.server.client(db=1).execute_command("UNSEEN.ADD", key, "http://new.example/")
+            with self.server.client().pipeline(transaction=True) as pipe:
+                pipe.info("clients")
+                pipe.swapdb(0, 1)
+                return pipe.execute()[0]["blocked_clients"] == 1
+
+        self.is_told(self.during_a_merge(swap), "databases")
+
+    def is_told(self, connection, what):
+        with self.assertRaises(redis.exceptions.ResponseError, msg=what) as caught:
+            connection.read_response()
+        self.assertEqual(str(caught.exception), "a set was renamed or replaced meanwhile: merge again")
 
     def test_client_goes_away(self):
         def go_away(connection):

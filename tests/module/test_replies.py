@@ -178,6 +178,7 @@ FIELDS = (
 ELSEWHERE = {
     "ERR problem inserting into filter": "none: the memory of the machine is used up",
     "ERR Insufficient memory": "none: the same, CF.ADD",
+    "ERR a set was renamed or replaced meanwhile: merge again": "test_merge.test_another_set_comes",
     "ERR more than 1000000 items in one command": "test_limits.test_items",
     "ERR the data was written by another version of this module": "test_payloads.test_another_version",
     "READONLY a replica may be behind: ask the primary": "test_guard.test_replica_and_restart",
