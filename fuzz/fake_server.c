@@ -321,6 +321,13 @@ static int selected_db(struct server_ctx *ctx)
     return ctx->db;
 }
 
+static int select_db(struct server_ctx *ctx, int db)
+{
+    const bool is_good = db >= 0 && db < NDBS; /* a forged file may have any number */
+    ctx->db = is_good ? db : ctx->db;
+    return is_good ? SERVER_OK : SERVER_ERR;
+}
+
 static void check_text(const char *format, va_list args)
 {
     char text[LOG_MAX];
@@ -849,6 +856,7 @@ static int get_api(const char *name, void *function_out)
         FAKE("GetContextFlags", get_flags),
         FAKE("Milliseconds", milliseconds),
         FAKE("GetSelectedDb", selected_db),
+        FAKE("SelectDb", select_db),
         FAKE("Log", write_log),
         FAKE("GetRandomBytes", get_random),
         FAKE("CreateCommand", create_command),

@@ -99,11 +99,14 @@ static void forget(struct load *load)
 }
 
 /* Tells replicas that no more frames of this load come. They would keep its first frames, and might
- * forget another load for it that has more to come. */
+ * forget another load for it that has more to come. The load may be of another database than the
+ * one of this client, which stays in its own. */
 static void send_drop(struct server_ctx *ctx, const struct load *load)
 {
-    if (load->nframes > 0) {
+    const int db = server.GetSelectedDb(ctx);
+    if (load->nframes > 0 && server.SelectDb(ctx, load->db) == SERVER_OK) { /* not of a bad file */
         (void)server.Replicate(ctx, "UNSEEN.LOAD", "bc", load->name, load->name_len, "DROP");
+        (void)server.SelectDb(ctx, db);
     }
 }
 

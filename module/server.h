@@ -251,6 +251,7 @@ typedef int server_apply(struct server_ctx *ctx, void *data, struct server_strin
     X(int, GetContextFlags, (struct server_ctx *))                                                 \
     X(long long, Milliseconds, (void))                                                             \
     X(int, GetSelectedDb, (struct server_ctx *))                                                   \
+    X(int, SelectDb, (struct server_ctx *, int))                                                   \
     X(void, Log, (struct server_ctx *, const char *, const char *, ...))                           \
     X(void, GetRandomBytes, (unsigned char *, size_t))                                             \
     X(int, CreateCommand,                                                                          \

@@ -184,9 +184,9 @@ def wait_for_replica(primary, replica):
     wait_for(is_level)
 
 
-def raw_client(server, protocol=2):
+def raw_client(server, protocol=2, db=0):
     """A function that sends a command and returns the reply as the server sends it."""
-    client = server.client(protocol)
+    client = server.client(protocol, db)
     for name in list(client.response_callbacks):
         client.response_callbacks.pop(name)
 

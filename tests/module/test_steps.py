@@ -531,6 +531,32 @@ class Replicas(unittest.TestCase):
             for server in primary, replica, after:
                 server.end()
 
+    def test_databases(self):
+        """A load that is forgotten for another one may be of another database than the client of that one: replicas forget
+        this load, and no other of its name."""
+        primary = Server()
+        replica = Server()
+        try:
+            call, other = (raw_client(primary, db=db) for db in range(2))
+            raw_client(replica)("REPLICAOF", "127.0.0.1", primary.port)
+            wait_for(lambda: b"state=online" in call("INFO", "replication"))
+            call("BF.ADD", "source", "x")
+            frames = list(frames_of(call, "source"))
+            call("BF.LOADCHUNK", "k", *frames[0])
+            other("BF.LOADCHUNK", "k", *frames[0])
+            for i in range(15):
+                other("BF.LOADCHUNK", f"l{i}", *frames[0])
+            with self.assertRaises(redis.exceptions.ResponseError):
+                call("BF.LOADCHUNK", "k", *frames[1])  # has made room
+            for position, data in frames[1:]:
+                other("BF.LOADCHUNK", "k", position, data)
+            self.assertEqual([each("EXISTS", "k") for each in (call, other)], [0, 1])
+            wait_for_replica(primary, replica)
+            self.assertEqual(raw_client(replica)("DEBUG", "DIGEST"), call("DEBUG", "DIGEST"))
+        finally:
+            for server in primary, replica:
+                server.end()
+
     def test_bad_loads_beside(self):
         """Replicas forget the loads that the primary has forgotten, and not those that have more to come."""
         primary = Server()
