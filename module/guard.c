@@ -229,7 +229,7 @@ int guard_get(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (!lease) {
         return SERVER_OK;
     }
-    if (q.wait > 0 && !(flags & SERVER_DENIES_BLOCKING) &&
+    if (q.wait > 0 && !(flags & (SERVER_DENIES_BLOCKING | SERVER_IS_FULL)) &&
         guard_lease_wait(ctx, lease, (int64_t)q.lease_ttl, (int64_t)q.wait, go_on, give_up)) {
         totals.nwaits++;
         return SERVER_OK;

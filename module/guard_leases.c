@@ -265,6 +265,23 @@ static void free_waiter(struct server_ctx *ctx, void *data)
     server.Free(w);
 }
 
+/* Wakes a client before its lease ends. */
+static void give_up_waiting(struct server_client *client)
+{
+    struct guard_waiter *w = server.DictGetC(waiters, &client, sizeof(client), NULL);
+    if (w) {
+        wake(w, GUARD_ASK_AGAIN);
+    }
+}
+
+/* The server keeps what it has for a client that waits, some 35 KB, until it is woken, also if the
+ * client is gone. */
+static void is_gone(struct server_ctx *ctx, struct server_client *client)
+{
+    (void)ctx;
+    give_up_waiting(client);
+}
+
 bool guard_lease_wait(struct server_ctx *ctx, struct guard_lease *lease, int64_t ttl, int64_t wait,
                       server_handler *reply, server_handler *give_up)
 {
@@ -275,17 +292,14 @@ bool guard_lease_wait(struct server_ctx *ctx, struct guard_lease *lease, int64_t
     *w = (struct guard_waiter){
         .ttl = ttl, .db = lease->db, .name = server.CreateStringFromString(NULL, lease->name)};
     w->client = server.BlockClient(ctx, reply, give_up, free_waiter, wait);
+    server.SetDisconnectCallback(w->client, is_gone);
     join_queue(lease, w);
     return true;
 }
 
 void guard_waiter_gives_up(struct server_ctx *ctx)
 {
-    struct server_client *client = server.GetBlockedClientHandle(ctx);
-    struct guard_waiter *w = server.DictGetC(waiters, &client, sizeof(client), NULL);
-    if (w) {
-        wake(w, GUARD_ASK_AGAIN);
-    }
+    give_up_waiting(server.GetBlockedClientHandle(ctx));
 }
 
 uint64_t guard_leases_count(void)

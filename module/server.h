@@ -205,6 +205,7 @@ struct server_command_info {
 };
 
 typedef int server_handler(struct server_ctx *ctx, struct server_string **argv, int argc);
+typedef void server_disconnect(struct server_ctx *ctx, struct server_client *client);
 typedef void server_timer(struct server_ctx *ctx, void *data);
 typedef int server_key_event(struct server_ctx *ctx, int type, const char *event,
                              struct server_string *name);
@@ -326,6 +327,7 @@ typedef int server_apply(struct server_ctx *ctx, void *data, struct server_strin
       (struct server_ctx *, server_handler *, server_handler *,                                    \
        void (*)(struct server_ctx *, void *), long long))                                          \
     X(int, UnblockClient, (struct server_client *, void *))                                        \
+    X(void, SetDisconnectCallback, (struct server_client *, server_disconnect *))                  \
     X(void *, GetBlockedClientPrivateData, (struct server_ctx *))                                  \
     X(struct server_client *, GetBlockedClientHandle, (struct server_ctx *))                       \
     /* settings: get, set, apply, private data */                                                  \

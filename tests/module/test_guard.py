@@ -251,6 +251,22 @@ class Guard(Case):
         wait_for(lambda: len(answers) == 3)
         self.assertEqual(answers[2], [b"value", b"v"])
 
+    def test_memory_of_clients_that_go(self):
+        """What the server has for a client that waits is given back when the client is gone, not when the lease ends."""
+        self.raw("GUARD.GET", "f", "k1", "LEASE", LONG)
+        nwaiting = 100
+        before = self.server.client().info("memory")["used_memory"]
+        client = self.server.client()
+        connections = [client.connection_pool.get_connection() for _ in range(nwaiting)]
+        for connection in connections:
+            connection.send_command("GUARD.GET", "f", "k1", "WAIT", LONG)
+        wait_for(lambda: self.blocked() == nwaiting)
+        self.assertGreater(self.server.client().info("memory")["used_memory"], before + nwaiting * 20000)
+        for connection in connections:
+            connection.disconnect()
+        wait_for(lambda: self.server.client().info("memory")["used_memory"] < before + nwaiting * 5000)
+        self.assertEqual(guard_info(self.raw)["guard_leases"], 1)
+
     def test_next_loader_is_killed(self):
         """A client that gets the lease and is gone before it learns of it: the next one is the loader."""
         token = self.raw("GUARD.GET", "f", "k1", "LEASE", LONG)[1]
@@ -363,7 +379,7 @@ class Guard(Case):
             self.assertEqual(guard_info(self.raw)["guard_leases"], 1)
             self.assertEqual(self.raw("GUARD.GET", "f", "nobody")[0], b"absent")
             self.assertEqual(self.raw("GUARD.GET", "f", "k2")[1], b"v")
-            self.assertEqual(self.raw("GUARD.GET", "f", "k1")[0], b"busy")
+            self.assertEqual(self.raw("GUARD.GET", "f", "k1", "WAIT", LONG)[0], b"busy")  # nobody waits
             self.assertEqual(self.raw("GUARD.FAIL", "k1", token), 1)
         finally:
             self.raw("CONFIG", "SET", "maxmemory", "0")
