@@ -251,10 +251,16 @@ static struct guard_lease *lease_of(struct server_ctx *ctx, const struct server_
     return is_loader ? lease : NULL;
 }
 
-static void put_value(struct server_ctx *ctx, struct server_string *name,
+/* Returns false if the key has a value: not every way to write a key raises an event, which would
+ * have ended the lease. */
+static bool put_value(struct server_ctx *ctx, struct server_string *name,
                       struct server_string *value, uint64_t ttl)
 {
     struct server_key *key = server.OpenKey(ctx, name, SERVER_READ | SERVER_WRITE);
+    if (server.KeyType(key) != SERVER_KEY_EMPTY) {
+        server.CloseKey(key);
+        return false;
+    }
     (void)server.StringSet(key, value); /* the key is open to be written */
     if (ttl > 0) {
         const long long until = server.Milliseconds() + (long long)ttl;
@@ -264,6 +270,7 @@ static void put_value(struct server_ctx *ctx, struct server_string *name,
         (void)server.Replicate(ctx, "SET", "ss", name, value);
     }
     server.CloseKey(key);
+    return true;
 }
 
 int guard_set(struct server_ctx *ctx, struct server_string **argv, int argc)
@@ -282,8 +289,11 @@ int guard_set(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (!lease) {
         return server.ReplyWithLongLong(ctx, 0);
     }
-    put_value(ctx, argv[1], argv[3], ttl);
+    const bool is_put = put_value(ctx, argv[1], argv[3], ttl);
     guard_lease_end(ctx, lease, GUARD_ASK_AGAIN);
+    if (!is_put) {
+        return server.ReplyWithLongLong(ctx, 0);
+    }
     (void)server.SignalModifiedKey(ctx, argv[1]);
     (void)server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_STRING, "set", argv[1]);
     if (ttl > 0) {

@@ -193,17 +193,18 @@ static int key_changed(struct server_ctx *ctx, int type, const char *event,
     return SERVER_OK;
 }
 
-static void was_flushed(struct server_ctx *ctx, struct server_event event, uint64_t subevent,
+/* After FLUSHDB the keys have no values, after SWAPDB they may have those of the other database. */
+static void all_changed(struct server_ctx *ctx, struct server_event event, uint64_t subevent,
                         void *data)
 {
-    (void)event;
+    const bool is_flush = event.id == SERVER_EVENT_FLUSH;
     (void)data;
-    if (subevent != SERVER_FLUSH_END) {
+    if (is_flush && subevent != SERVER_FLUSH_END) {
         return;
     }
     for (struct guard_lease *lease = all; lease;) {
         struct guard_lease *behind = lease->behind;
-        guard_lease_end(ctx, lease, GUARD_LEASED);
+        guard_lease_end(ctx, lease, is_flush ? GUARD_LEASED : GUARD_ASK_AGAIN);
         lease = behind;
     }
 }
@@ -213,9 +214,12 @@ static void was_flushed(struct server_ctx *ctx, struct server_event event, uint6
 bool guard_leases_init(struct server_ctx *ctx)
 {
     const struct server_event flush = {SERVER_EVENT_FLUSH, SERVER_EVENT_VERSION};
+    const struct server_event swap = {SERVER_EVENT_SWAPDB, SERVER_EVENT_VERSION};
     leases = server.CreateDict(NULL);
     waiters = server.CreateDict(NULL);
-    return leases && waiters && server.SubscribeToServerEvent(ctx, flush, was_flushed) == SERVER_OK;
+    return leases && waiters &&
+           server.SubscribeToServerEvent(ctx, flush, all_changed) == SERVER_OK &&
+           server.SubscribeToServerEvent(ctx, swap, all_changed) == SERVER_OK;
 }
 
 struct guard_lease *guard_lease_find(struct server_ctx *ctx, const struct server_string *name)
@@ -227,9 +231,8 @@ struct guard_lease *guard_lease_find(struct server_ctx *ctx, const struct server
  * It cannot be given back. */
 static bool hear_changes(struct server_ctx *ctx)
 {
-    hears_changes = hears_changes || server.SubscribeToKeyspaceEvents(
-                                         ctx, SERVER_NOTIFY_GENERIC | SERVER_NOTIFY_STRING,
-                                         key_changed) == SERVER_OK;
+    hears_changes = hears_changes || server.SubscribeToKeyspaceEvents(ctx, SERVER_NOTIFY_WRITES,
+                                                                      key_changed) == SERVER_OK;
     return hears_changes;
 }
 

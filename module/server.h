@@ -72,7 +72,17 @@ enum {
 
 enum {
     SERVER_NOTIFY_GENERIC = 1 << 2,
-    SERVER_NOTIFY_STRING = 1 << 3
+    SERVER_NOTIFY_STRING = 1 << 3,
+    SERVER_NOTIFY_LIST = 1 << 4,
+    SERVER_NOTIFY_SET = 1 << 5,
+    SERVER_NOTIFY_HASH = 1 << 6,
+    SERVER_NOTIFY_ZSET = 1 << 7,
+    SERVER_NOTIFY_STREAM = 1 << 10,
+    SERVER_NOTIFY_MODULE = 1 << 13,
+    /* What writes a key. Keys that run out or are evicted are none of these. */
+    SERVER_NOTIFY_WRITES = SERVER_NOTIFY_GENERIC | SERVER_NOTIFY_STRING | SERVER_NOTIFY_LIST |
+                           SERVER_NOTIFY_SET | SERVER_NOTIFY_HASH | SERVER_NOTIFY_ZSET |
+                           SERVER_NOTIFY_STREAM | SERVER_NOTIFY_MODULE
 }; /* of NotifyKeyspaceEvent and SubscribeToKeyspaceEvents */
 
 enum {
@@ -220,6 +230,7 @@ enum {
     SERVER_EVENT_FLUSH = 2,
     SERVER_EVENT_REPLICA = 6, /* one came or went */
     SERVER_EVENT_CRON = 8,    /* ten times a second, if "hz" is 10 */
+    SERVER_EVENT_SWAPDB = 11,
     SERVER_EVENT_FORK = 13,
     SERVER_EVENT_VERSION = 1,
     SERVER_FLUSH_END = 1 /* of the subevents of FLUSH */

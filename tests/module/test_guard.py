@@ -221,6 +221,36 @@ class Guard(Case):
             self.raw("FLUSHALL")
             self.raw("GUARD.DEL", "k1")
 
+    def test_other_values_during_a_load(self):
+        """A value of any type that came into the key stays, and who waits is told at once."""
+        for change in (["HSET", "k1", "field", "precious"], ["RPUSH", "k1", "x"], ["SADD", "k1", "x"], ["ZADD", "k1", "1", "x"],
+                       ["XADD", "k1", "*", "field", "x"], ["CF.ADD", "k1", "x"]):
+            token = self.raw("GUARD.GET", "none", "k1", "LEASE", LONG)[1]
+            answers = self.ask_all(1, "none", "k1", "WAIT", LONG)
+            self.raw(*change)
+            wait_for(lambda: answers)
+            self.assertIn("wrong kind of value", str(answers[0]), change)
+            value = self.raw("DUMP", "k1")
+            self.assertEqual(self.raw("GUARD.SET", "k1", token, "older"), 0, change)
+            self.assertEqual(self.raw("DUMP", "k1"), value)
+            self.raw("DEL", "k1")
+        token = self.raw("GUARD.GET", "none", "k1:0", "LEASE", LONG)[1]
+        self.raw("DEBUG", "POPULATE", "1", "k1")  # raises no event
+        self.assertEqual(self.raw("GUARD.SET", "k1:0", token, "older"), 0)
+        self.assertEqual(self.raw("GET", "k1:0"), b"value:0")
+        self.assertEqual(guard_info(self.raw)["guard_leases"], 0)
+
+    def test_databases_are_swapped(self):
+        token = self.raw("GUARD.GET", "none", "k1", "LEASE", LONG)[1]
+        other = self.server.client(db=1)
+        other.set("k1", "newer")
+        answers = self.ask_all(1, "none", "k1", "WAIT", LONG)
+        other.swapdb(0, 1)
+        self.assertEqual(self.raw("GUARD.SET", "k1", token, "older"), 0)
+        wait_for(lambda: answers)
+        self.assertEqual(answers, [[b"value", b"newer", b"nofilter"]])
+        self.assertEqual(self.raw("GET", "k1"), b"newer")
+
     def test_does_not_block(self):
         self.raw("GUARD.GET", "f", "k1", "LEASE", LONG)
         self.assertEqual(self.raw("GUARD.GET", "f", "k1", "WAIT", 0)[0], b"busy")
