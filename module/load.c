@@ -272,18 +272,23 @@ bool load_init(struct server_ctx *ctx)
            server.SubscribeToServerEvent(ctx, replica, send_whole) == SERVER_OK;
 }
 
-/* Puts the complete value into its key. A replica replaces what it has there; a client does not. */
+/* Puts the complete value into its key. A replica replaces what it has there, and the key keeps its
+ * time to live, as that of the primary did; a client does not. */
 static bool show(struct server_ctx *ctx, struct server_string *name, struct load *load)
 {
     struct server_key *key = server.OpenKey(ctx, name, SERVER_READ | SERVER_WRITE);
-    const bool is_free = server.KeyType(key) == SERVER_KEY_EMPTY ||
-                         (load->kind == 0 && server.ModuleTypeGetType(key) == module.type);
+    const bool is_free = server.KeyType(key) == SERVER_KEY_EMPTY;
+    const bool is_ours = load->kind == 0 && server.ModuleTypeGetType(key) == module.type;
     if (is_free) {
         key_put(key, load->value);
         load->value = NULL;
+    } else if (is_ours) {
+        void *old = NULL;
+        (void)server.ModuleTypeReplaceValue(key, module.type, load->value, &old); /* is of it */
+        load->value = old; /* goes with the load */
     }
     server.CloseKey(key);
-    return is_free;
+    return is_free || is_ours;
 }
 
 static void announce(struct server_ctx *ctx, struct server_string *name)

@@ -5,7 +5,7 @@ import unittest
 
 import redis
 
-from server import Case, Server, raw_client, wait_for
+from server import Case, Server, raw_client, wait_for, wait_for_replica
 from test_urls import dict_of
 
 NURLS = 60000
@@ -169,6 +169,33 @@ class Merge(Case):
 
 
 class Replicas(unittest.TestCase):
+    def test_time_to_live(self):
+        """A key that is full half way is sent whole, and keeps its time to live, in replicas and in the AOF."""
+        primary = Server("--appendonly", "yes", "--appendfsync", "always")
+        replica = Server()
+        try:
+            call = raw_client(primary)
+            raw_client(replica)("REPLICAOF", "127.0.0.1", primary.port)
+            wait_for(lambda: b"state=online" in call("INFO", "replication"))
+            call("UNSEEN.RESERVE", "a", "MAXBYTES", 60000)
+            call("UNSEEN.ADD", "a", "http://e.example/")
+            call("EXPIRE", "a", 100000)
+            fill(call, "b", 0, 20000)
+            with self.assertRaises(redis.exceptions.ResponseError) as caught:
+                call("UNSEEN.MERGE", "a", "b")
+            self.assertIn("MAXBYTES", str(caught.exception))
+            wait_for_replica(primary, replica)
+            until = call("PEXPIRETIME", "a")
+            digest = call("DEBUG", "DIGEST")
+            self.assertEqual(raw_client(replica)("PEXPIRETIME", "a"), until)
+            self.assertEqual(raw_client(replica)("DEBUG", "DIGEST"), digest)
+            primary.restart()
+            self.assertEqual(raw_client(primary)("PEXPIRETIME", "a"), until)
+            self.assertEqual(raw_client(primary)("DEBUG", "DIGEST"), digest)
+        finally:
+            for server in primary, replica:
+                server.end()
+
     def test_equal(self):
         """Replica and AOF have the same sets after merges with changes and a full sync between the steps."""
         primary = Server("--appendonly", "yes", "--appendfsync", "always")
