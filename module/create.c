@@ -33,7 +33,8 @@ static void free_creating(struct server_ctx *ctx, void *data)
     server.Free(creating);
 }
 
-/* Since the last tick the server may have become a replica, or its writes may be paused. */
+/* Since the last tick the server may have become a replica, or its writes may be paused. On a
+ * cluster the slot of the key may have moved. */
 static int finish(struct server_ctx *ctx, struct server_string **argv, int argc)
 {
     struct creating *creating = server.GetBlockedClientPrivateData(ctx);
@@ -44,6 +45,9 @@ static int finish(struct server_ctx *ctx, struct server_string **argv, int argc)
     }
     if (server.AvoidReplicaTraffic()) {
         return reply_error(ctx, ERROR_NOT_CREATED);
+    }
+    if (!key_is_ours(ctx, argv[1])) {
+        return reply_error(ctx, ERROR_MOVED);
     }
     if (!creating->value) {
         return reply_not_created(ctx, UNSEEN_ERR_NOMEM);

@@ -84,6 +84,7 @@ struct server_ctx;
     ERRORS_SAME(X, GUARD_REPLICA, "READONLY a replica may be behind: ask the primary")             \
     ERRORS_SAME(X, GUARD_FULL, "OOM no lease past maxmemory: load the value without one")          \
     ERRORS_SAME(X, REPLICA, "ERR the server has become a replica: ask its primary again")          \
+    ERRORS_SAME(X, MOVED, "TRYAGAIN the slot of the key moves to another node: ask again")         \
     ERRORS_SAME(X, REPLACED, "ERR another load of this key has begun")                             \
     ERRORS_SAME(X, MIXED, "ERR another command began this load: begin again with the first chunk") \
     ERRORS_SAME(X, NEW_DATA_SET, "ERR the server has loaded another data set: load again")         \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "keys.h"
 
+#include <errno.h>
+
 #include "effects.h"
 #include "module.h"
 
@@ -66,6 +68,21 @@ void key_moved(struct server_key *key, struct value *value)
     if (server.ModuleTypeGetValue(key) != value) {
         (void)server.ModuleTypeReplaceValue(key, module.type, value, NULL); /* open as above */
     }
+}
+
+/* No function of every server says who has a slot. But a node of a cluster calls no command with a
+ * key of another one. ENOENT: an administrator has taken the command away, so nobody knows. */
+bool key_is_ours(struct server_ctx *ctx, struct server_string *name)
+{
+    if (!(server.GetContextFlags(ctx) & SERVER_IS_CLUSTER)) {
+        return true;
+    }
+    struct server_call_reply *reply = server.Call(ctx, "EXISTS", "s", name);
+    if (!reply) {
+        return errno == ENOENT;
+    }
+    server.FreeCallReply(reply);
+    return true;
 }
 
 struct budget key_budget(const struct value *value)

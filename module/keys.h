@@ -47,6 +47,10 @@ void key_put(struct server_key *key, struct value *value);
 /* Tells the key where its value is after a change, which may have moved it. */
 void key_moved(struct server_key *key, struct value *value);
 
+/* Whether this server has the slot of a key. The server asks before each command; work that goes on
+ * behind its command asks before it makes a key. */
+bool key_is_ours(struct server_ctx *ctx, struct server_string *name);
+
 /* The memory that a command of a client may take. */
 struct budget key_budget(const struct value *value);
 

@@ -454,19 +454,24 @@ static enum error take_data(struct load *load)
 }
 
 /* Sends some frames of the complete value. The key gets the value when the last frame is sent. A
- * key that somebody made meanwhile stays as it is. */
+ * key that somebody made meanwhile stays as it is, and a key whose slot has moved is not made. */
 static enum error send(struct server_ctx *ctx, struct load *load)
 {
     struct server_string *frames[STEP_FRAMES];
+    enum error error = ERROR_NONE;
     const char *which = load->position == DUMP_START ? "FIRST" : "NEXT";
     const size_t n = load_frames(load->value, &load->position, frames, STEP_FRAMES);
-    const bool is_good = load->position != DUMP_END || show(ctx, load->key, load);
-    if (is_good) {
+    if (load->position == DUMP_END && load->steps.client && !key_is_ours(ctx, load->key)) {
+        error = ERROR_MOVED;
+    } else if (load->position == DUMP_END && !show(ctx, load->key, load)) {
+        error = ERROR_EXISTS;
+    }
+    if (error == ERROR_NONE) {
         (void)server.Replicate(ctx, "UNSEEN.LOAD", "scv", load->key, which, frames, n);
         load->nframes += n;
     }
     load_free_frames(frames, n);
-    return is_good ? ERROR_NONE : ERROR_EXISTS;
+    return error;
 }
 
 /* Loads whose clients wait take their steps one after the other, so that many do not add up. */
@@ -498,7 +503,8 @@ static void end(struct server_ctx *ctx, struct steps *steps)
     struct load *load = (struct load *)steps;
     if (steps->error == ERROR_NONE) {
         announce(ctx, load->key);
-    } else if (steps->error == ERROR_EXISTS || steps->error == ERROR_NEW_DATA_SET) {
+    } else if (steps->error == ERROR_EXISTS || steps->error == ERROR_MOVED ||
+               steps->error == ERROR_NEW_DATA_SET) {
         send_drop(ctx, load);
     }
 }

@@ -27,6 +27,7 @@ struct server_info_ctx;
 struct server_key_option_ctx;
 struct server_defrag_ctx;
 struct server_client;
+struct server_call_reply;
 struct server_dict;
 struct server_type_methods;
 struct server_command_info;
@@ -57,6 +58,7 @@ enum {
     SERVER_IN_MULTI = 1 << 1,
     SERVER_IS_MASTER = 1 << 2,
     SERVER_IS_REPLICA = 1 << 3,
+    SERVER_IS_CLUSTER = 1 << 5,
     SERVER_HAS_AOF = 1 << 6,
     SERVER_IS_FULL = 1 << 10, /* past maxmemory */
     SERVER_IS_REPLICATED = 1 << 12,
@@ -316,6 +318,8 @@ typedef int server_apply(struct server_ctx *ctx, void *data, struct server_strin
     X(int, DeleteKey, (struct server_key *))                                                       \
     X(int, SignalModifiedKey, (struct server_ctx *, struct server_string *))                       \
     X(int, NotifyKeyspaceEvent, (struct server_ctx *, int, const char *, struct server_string *))  \
+    X(struct server_call_reply *, Call, (struct server_ctx *, const char *, const char *, ...))    \
+    X(void, FreeCallReply, (struct server_call_reply *))                                           \
     X(int, Replicate, (struct server_ctx *, const char *, const char *, ...))                      \
     X(int, ReplicateVerbatim, (struct server_ctx *))                                               \
     X(struct server_info *, GetServerInfo, (struct server_ctx *, const char *))                    \

@@ -24,6 +24,7 @@ import redis
 
 from namespaces import Network, enter
 from server import PATIENCE, SERVER, Server, raw_client, wait_for, wait_for_replica
+from test_steps import LARGE, make_large, whole
 
 CALM, ALERT = 60000, 1000  # milliseconds
 SECONDS = float(os.environ.get("MODULE_CLUSTER_SECONDS", "4"))
@@ -352,6 +353,60 @@ class Cluster(Nodes):
         self.assertEqual(set(shards), set(keys))
         for key, url in zip(shards, urls):
             self.assertEqual(self.client(key, ("UNSEEN.EXISTS", key, url)), [[1]], url)
+
+
+class Slots(unittest.TestCase):
+    def setUp(self):
+        self.nmoves = 0
+        self.servers = [Server("--cluster-enabled", "yes") for _ in range(2)]
+        a, b = self.calls = [raw_client(server) for server in self.servers]
+        self.ids = [call("CLUSTER", "MYID") for call in self.calls]
+        a("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        a("CLUSTER", "MEET", "127.0.0.1", self.servers[1].port)
+        wait_for(lambda: all(b"cluster_state:ok" in call("CLUSTER", "INFO") for call in self.calls))
+
+    def tearDown(self):
+        for server in self.servers:
+            server.end()
+
+    def move_during(self, *command):
+        """Sends a command with a key in place of None to the first node, and moves the slot of the key to the second one
+        while the client waits. Returns key, slot and connection. If the command was too fast, there is another key."""
+        a, b = self.calls
+        for i in range(100):
+            key = b"{%d}%d" % (self.nmoves, i)
+            slot = binascii.crc_hqx(b"%d" % self.nmoves, 0) % 16384
+            connection = self.servers[0].client().connection_pool.get_connection()
+            connection.send_command(*[key if word is None else word for word in command])
+            while b"blocked_clients:1" not in a("INFO", "clients") and not connection.can_read(0):
+                pass
+            with self.servers[0].client().pipeline(transaction=True) as pipe:
+                pipe.info("clients")
+                pipe.execute_command("CLUSTER", "SETSLOT", slot, "NODE", self.ids[1])
+                clients, moved = pipe.execute(raise_on_error=False)
+            if clients["blocked_clients"] == 1:
+                self.assertFalse(isinstance(moved, Exception), moved)
+                b("CLUSTER", "SETSLOT", slot, "IMPORTING", self.ids[0])
+                b("CLUSTER", "SETSLOT", slot, "NODE", self.ids[1])
+                self.nmoves += 1
+                return key, slot, connection
+            connection.read_response()
+            a("DEL", key)
+        self.fail("no work was seen under way")
+
+    def test_moved_meanwhile(self):
+        """A node makes no key in a slot that it has no longer, and says so."""
+        a, b = self.calls
+        data = whole(make_large(a, "large"))
+        a("DEL", "large")
+        for command in (("BF.RESERVE", None, "0.01", 10 * LARGE), ("BF.INSERT", None, "CAPACITY", 10 * LARGE, "ITEMS", "x"),
+                        ("BF.LOAD", None, data)):
+            key, slot, connection = self.move_during(*command)
+            with self.assertRaises(redis.exceptions.TryAgainError, msg=command[0]):
+                connection.read_response()
+            self.assertEqual(a("CLUSTER", "COUNTKEYSINSLOT", slot), 0)
+            self.assertIn(b(*[key if word is None else word for word in command]), (b"OK", [1]))
+        wait_for(lambda: b"bf_memory_bytes:0\r" in a("INFO", "bf"))
 
 
 class SideServer(Server):

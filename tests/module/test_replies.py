@@ -183,6 +183,7 @@ ELSEWHERE = {
     "ERR the data was written by another version of this module": "test_payloads.test_another_version",
     "READONLY a replica may be behind: ask the primary": "test_guard.test_replica_and_restart",
     "ERR the server has become a replica: ask its primary again": "test_steps.test_memory_is_given_back: the server says UNBLOCKED first",
+    "TRYAGAIN the slot of the key moves to another node: ask again": "test_cluster.test_moved_meanwhile",
     "ERR another load of this key has begun": "test_steps.test_another_load",
     "ERR another command began this load: begin again with the first chunk": "test_steps.test_mixed_commands",
     "ERR the server has loaded another data set: load again": "test_steps.test_data_set_is_loaded",
