@@ -16,18 +16,31 @@ enum {
 };
 
 struct creating {
+    struct creating *next;
     struct server_client *client;
+    struct server_string *name;
     struct plan *plan;
     struct value *value; /* NULL: not made */
+    bool is_started;
+    bool is_refused;     /* past maxmemory */
+    bool is_gone;        /* the client */
     atomic_bool is_done; /* the thread has ended its work */
     server_handler *made;
     server_handler *late;
 };
 
+static struct creating *first; /* in the order in which their clients came */
+
 static void free_creating(struct server_ctx *ctx, void *data)
 {
     struct creating *creating = data;
+    struct creating **link = &first;
     (void)ctx;
+    while (*link != creating) {
+        link = &(*link)->next;
+    }
+    *link = creating->next;
+    server.FreeString(NULL, creating->name);
     value_free(creating->value); /* of a client that has gone, or that came too late */
     plan_release(creating->plan);
     server.Free(creating);
@@ -49,16 +62,18 @@ static int finish(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (!key_is_ours(ctx, argv[1])) {
         return reply_error(ctx, ERROR_MOVED);
     }
-    if (!creating->value) {
-        return reply_not_created(ctx, UNSEEN_ERR_NOMEM);
-    }
     const enum kind kind = creating->plan->settings.kind;
     const enum found found = key_open(ctx, argv[1], SERVER_READ | SERVER_WRITE, kind, &key, &value);
-    if (found == MISSING) {
+    const bool is_made = creating->value != NULL;
+    if (found == MISSING && is_made) {
         key_fill(ctx, key, argv[1], creating->value);
         creating->value = NULL;
     }
     server.CloseKey(key);
+    if (found == MISSING && !is_made) {
+        return creating->is_refused ? reply_error(ctx, ERROR_OUT_OF_MEMORY)
+                                    : reply_not_created(ctx, UNSEEN_ERR_NOMEM);
+    }
     return found == MISSING ? creating->made(ctx, argv, argc) : creating->late(ctx, argv, argc);
 }
 
@@ -70,19 +85,6 @@ static void *make(void *data)
     }
     atomic_store(&creating->is_done, true);
     return NULL;
-}
-
-/* In the thread of the server. The key gets its value when a server whose writes are paused, as in
- * a failover or a shutdown, lets keys be changed again. */
-static void tick(struct server_ctx *ctx, void *data)
-{
-    struct creating *creating = data;
-    const bool is_primary = server.GetContextFlags(ctx) & SERVER_IS_MASTER;
-    if (atomic_load(&creating->is_done) && !(is_primary && server.AvoidReplicaTraffic())) {
-        (void)server.UnblockClient(creating->client, creating);
-    } else {
-        (void)server.CreateTimer(ctx, PERIOD, tick, creating);
-    }
 }
 
 static bool start_thread(struct creating *creating)
@@ -99,9 +101,59 @@ static bool start_thread(struct creating *creating)
     return is_started;
 }
 
-bool create_aside(struct server_ctx *ctx, const struct settings *settings, server_handler *made,
-                  server_handler *late)
+static void start(struct creating *creating)
 {
+    creating->is_started = true;
+    if (!start_thread(creating)) {
+        (void)make(creating);
+    }
+}
+
+/* The turn of a client that has waited has come. By now the key may be there, and the server, which
+ * looked at its memory when the command came, may be past maxmemory. */
+static void take_turn(struct server_ctx *ctx, struct creating *creating)
+{
+    struct value *value;
+    const int flags = server.GetContextFlags(ctx);
+    const bool is_missing = key_read_any(ctx, creating->name, &value) == MISSING;
+    creating->is_refused = flags & SERVER_IS_FULL;
+    if (is_missing && !creating->is_refused && !creating->is_gone && flags & SERVER_IS_MASTER) {
+        start(creating);
+    } else {
+        creating->is_started = true;
+        atomic_store(&creating->is_done, true);
+    }
+}
+
+/* In the thread of the server. The key gets its value when a server whose writes are paused, as in
+ * a failover or a shutdown, lets keys be changed again. */
+static void tick(struct server_ctx *ctx, void *data)
+{
+    struct creating *creating = data;
+    const bool is_primary = server.GetContextFlags(ctx) & SERVER_IS_MASTER;
+    if (creating == first && !creating->is_started) {
+        take_turn(ctx, creating);
+    }
+    if (atomic_load(&creating->is_done) && !(is_primary && server.AvoidReplicaTraffic())) {
+        (void)server.UnblockClient(creating->client, creating);
+    } else {
+        (void)server.CreateTimer(ctx, PERIOD, tick, creating);
+    }
+}
+
+/* Nothing is made for a client that has gone before its turn. */
+static void has_gone(struct server_ctx *ctx, struct server_client *client)
+{
+    (void)ctx;
+    for (struct creating *creating = first; creating; creating = creating->next) {
+        creating->is_gone = creating->is_gone || creating->client == client;
+    }
+}
+
+bool create_aside(struct server_ctx *ctx, struct server_string *name,
+                  const struct settings *settings, server_handler *made, server_handler *late)
+{
+    struct creating **end = &first;
     struct plan *plan;
     if (settings->capacity < LARGE / ITEM_BYTES_MAX ||
         (server.GetContextFlags(ctx) & SERVER_DENIES_BLOCKING) ||
@@ -113,10 +165,16 @@ bool create_aside(struct server_ctx *ctx, const struct settings *settings, serve
         plan_release(plan);
         return false;
     }
-    *creating = (struct creating){.plan = plan, .made = made, .late = late};
+    server.RetainString(NULL, name);
+    *creating = (struct creating){.name = name, .plan = plan, .made = made, .late = late};
     creating->client = server.BlockClient(ctx, finish, NULL, free_creating, 0);
-    if (!start_thread(creating)) {
-        (void)make(creating);
+    server.SetDisconnectCallback(creating->client, has_gone);
+    while (*end) {
+        end = &(*end)->next;
+    }
+    *end = creating;
+    if (creating == first) {
+        start(creating);
     }
     (void)server.CreateTimer(ctx, PERIOD, tick, creating);
     return true;

@@ -46,6 +46,7 @@ struct server_ctx;
       "ERR operation exceeds bloom object memory limit")                                           \
     X(NO_MEMORY_CREATE, "ERR Insufficient memory to create filter",                                \
       "ERR operation exceeds bloom object memory limit")                                           \
+    ERRORS_SAME(X, OUT_OF_MEMORY, "OOM command not allowed when used memory > 'maxmemory'.")       \
     ERRORS_SAME(X, NOT_CREATED, "ERR could not create filter")                                     \
     ERRORS_SAME(X, RATE_LOW, "ERR could not create filter: no rate this low, 5e-9 is the least")   \
     ERRORS_SAME(X, TOO_MANY, "ERR more than 1000000 items in one command")                         \

@@ -82,7 +82,7 @@ int items_reserve(struct server_ctx *ctx, struct server_string *name,
     const enum found found =
         key_open(ctx, name, SERVER_READ | SERVER_WRITE, settings->kind, &key, &value);
     if (found == MISSING && settings->kind == KIND_BLOOM &&
-        create_aside(ctx, settings, reply_made, reply_late)) {
+        create_aside(ctx, name, settings, reply_made, reply_late)) {
         server.CloseKey(key);
         return SERVER_OK;
     }
@@ -222,7 +222,7 @@ int items_add(struct server_ctx *ctx, struct server_string *name, const struct c
         return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
     }
     if (found == MISSING && creation->again &&
-        create_aside(ctx, &creation->settings, creation->again, creation->again)) {
+        create_aside(ctx, name, &creation->settings, creation->again, creation->again)) {
         server.CloseKey(key);
         return SERVER_OK;
     }

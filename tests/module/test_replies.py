@@ -189,6 +189,7 @@ ELSEWHERE = {
     "ERR the server has loaded another data set: load again": "test_steps.test_data_set_is_loaded",
     "OOM no lease past maxmemory: load the value without one": "test_guard.test_maxmemory",
     "ERR too many loads at once: try again when one has ended": "test_steps.test_too_many_at_once",
+    "OOM command not allowed when used memory > 'maxmemory'.": "test_steps.test_maxmemory",
 }
 
 

@@ -116,6 +116,68 @@ class Creation(Case):
                 return
         self.fail(f"not seen: {nlate}")
 
+    def at_once(self, n, command):
+        """Connections of n clients whose commands the server reads together."""
+        sleeper, *connections = [self.server.client().connection_pool.get_connection() for _ in range(1 + n)]
+        sleeper.send_command("DEBUG", "SLEEP", "0.2")
+        for i, connection in enumerate(connections):
+            connection.send_command(*command(i))
+        sleeper.read_response()
+        return connections
+
+    def answers(self, connections):
+        answers = []
+        for connection in connections:
+            try:
+                answers.append(connection.read_response())
+            except redis.exceptions.ResponseError as error:
+                answers.append(str(error))
+            connection.disconnect()
+        return answers
+
+    def test_many_at_once(self):
+        """One set is made at a time, also for clients that want the same key."""
+        for command in (lambda i: ("BF.RESERVE", "k", "0.01", 10 * LARGE),
+                        lambda i: ("BF.INSERT", "k", "CAPACITY", 10 * LARGE, "ITEMS", i),
+                        lambda i: ("BF.RESERVE", f"k{i}", "0.01", 10 * LARGE)):
+            for _ in range(100):
+                self.raw("FLUSHALL", "SYNC")
+                connections = self.at_once(8, command)
+                with self.server.client().pipeline(transaction=True) as pipe:  # so that sets that are made stay aside
+                    pipe.info("clients")
+                    pipe.execute_command("CLIENT", "PAUSE", "600000", "WRITE")
+                    nwaiting = pipe.execute()[0]["blocked_clients"]
+                nsets = 0
+                for _ in range(100 * (nwaiting == 8)):
+                    nsets = max(nsets, int(self.raw("INFO", "bf").split(b"bf_sets:")[1].split()[0]))
+                    time.sleep(0.002)
+                self.raw("CLIENT", "UNPAUSE")
+                answers = self.answers(connections)
+                if nwaiting == 8:
+                    break
+            else:
+                self.fail("the clients were not seen to wait")
+            self.assertEqual(nsets, 1)
+            if command(0)[0] == "BF.INSERT":
+                self.assertEqual(answers, [[1]] * 8)
+                self.assertEqual(self.raw("BF.CARD", "k"), 8)
+            elif command(0)[1] == "k":
+                self.assertEqual(sorted(answers, key=str), [b"OK"] + ["item exists"] * 7)
+            else:
+                self.assertEqual(answers, [b"OK"] * 8)
+
+    def test_maxmemory(self):
+        """Clients that wait together do not go further past it than one set."""
+        one = 10 * LARGE
+        limit = self.server.client().info("memory")["used_memory"] + 2 * one
+        self.raw("CONFIG", "SET", "maxmemory", limit)
+        try:
+            answers = self.answers(self.at_once(8, lambda i: ("BF.RESERVE", f"k{i}", "0.01", one)))
+            self.assertEqual(sum(answer == b"OK" for answer in answers), 2)
+            self.assertEqual(set(answers) - {b"OK"}, {"command not allowed when used memory > 'maxmemory'."})
+        finally:
+            self.raw("CONFIG", "SET", "maxmemory", "0")
+
     def test_client_goes_away(self):
         for i in range(10):
             connection = self.server.client().connection_pool.get_connection()
