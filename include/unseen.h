@@ -1041,8 +1041,8 @@ UNSEEN_API enum unseen_status unseen_store_verify(const char *path,
     struct unseen_error *error);
 
 /* Makes a damaged store usable: every intact record goes into a new log, which takes the place of
- * the damaged one; that stays as PATH.damaged. Keys in damaged records are forgotten. A store without
- * a log keeps its image.
+ * the damaged one; that stays as PATH.damaged. Keys in damaged records are forgotten. A store
+ * without a log keeps its image.
  *
  * Arguments:
  *   - as unseen_store_verify.
