@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Paths are joined and cut as strings; the file system is not asked. */
+ * Paths are joined and cut as strings; only unseen__path_real asks the file system. */
+#include "base/posix.h"
+
 #include "base/filename.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -23,6 +27,12 @@ char *unseen__path_with(const struct unseen_allocator *allocator, const char *pa
                         const char *suffix)
 {
     return join(allocator, path, strlen(path), suffix);
+}
+
+char *unseen__path_real(const struct unseen_allocator *allocator, const char *path)
+{
+    char real[PATH_MAX];
+    return unseen__path_with(allocator, realpath(path, real) ? real : path, "");
 }
 
 char *unseen__path_folder(const struct unseen_allocator *allocator, const char *path)

@@ -10,6 +10,10 @@
 char *unseen__path_with(const struct unseen_allocator *allocator, const char *path,
                         const char *suffix);
 
+/* Returns where path leads, with all symbolic links resolved: files beside it are made there. A
+ * path that leads nowhere is returned as it is; NULL without memory. */
+char *unseen__path_real(const struct unseen_allocator *allocator, const char *path);
+
 /* Returns the folder that path lies in, "." if path is only a name; NULL without memory. */
 char *unseen__path_folder(const struct unseen_allocator *allocator, const char *path);
 

@@ -5,8 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,14 +38,12 @@ enum unseen_status unseen__chunk_writer_open(struct chunk_writer *w, const char 
                                              const struct unseen_allocator *allocator,
                                              struct unseen_error *error)
 {
-    char file[PATH_MAX];
     *w = (struct chunk_writer){.allocator = unseen__allocator(allocator), .fd = -1};
     /* If path is a symbolic link, the file itself is replaced, under the lock that all its names
      * share. */
-    const char *real = realpath(path, file) ? file : path;
     w->path = unseen__path_with(&w->allocator, path, "");
-    w->file = unseen__path_with(&w->allocator, real, "");
-    w->fresh = unseen__path_with(&w->allocator, real, ending);
+    w->file = unseen__path_real(&w->allocator, path);
+    w->fresh = w->file ? unseen__path_with(&w->allocator, w->file, ending) : NULL;
     enum unseen_status status = UNSEEN_OK;
     if (!w->path || !w->file || !w->fresh) {
         status = unseen__error_plain(error, UNSEEN_ERR_NOMEM);

@@ -15,9 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,17 +47,14 @@ static enum unseen_status log_init(struct unseen__log *log, const char *path, bo
                                    const struct unseen_allocator *allocator,
                                    struct unseen_error *error)
 {
-    char file[PATH_MAX];
     *log = (struct unseen__log){
         .allocator = *allocator,
         .fd = -1,
         .writable = writable,
         .end = UNSEEN__RECORDS_OFFSET,
     };
-    /* If path is a symbolic link, files beside the log are made where the log itself is. */
-    const char *real = realpath(path, file) ? file : path;
     log->path = unseen__path_with(allocator, path, "");
-    log->file = unseen__path_with(allocator, real, "");
+    log->file = unseen__path_real(allocator, path);
     if (log->path && log->file) {
         return UNSEEN_OK;
     }
