@@ -271,7 +271,7 @@ static enum unseen_status check_image(struct unseen_store *store, struct unseen_
     } else if (!*is_damaged_out && error) {
         *error = damage;
     }
-    if (*is_damaged_out && has_changed(r)) {
+    if (*is_damaged_out && *log_is_short_out && has_changed(r)) {
         return changed_meanwhile(&store->log, error);
     }
     if (*is_damaged_out) {
