@@ -263,8 +263,8 @@ static enum unseen_status check_image(struct unseen_store *store, struct unseen_
         unseen__image_release(&image);
     } else if (status == UNSEEN_ERR_MISSING) {
         /* Without a log, the image is written before the first record. */
-        *is_damaged_out =
-            no_log && (r->has_records || r->health.torn_bytes > 0 || r->health.lost_bytes > 0);
+        *is_damaged_out = no_log && (r->has_records || r->health.torn_bytes > 0 ||
+                                     r->health.lost_bytes > 0 || store->log.cut_short);
         (void)unseen__error(&damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
                             "%s has no log, and its image is gone", store->log.path);
         status = UNSEEN_OK;

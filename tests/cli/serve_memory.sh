@@ -46,12 +46,12 @@ for on in once after; do
 done
 
 # A batch whose answer needs memory changes nothing without it.
-{ echo 'B 60000 A'; seq 60000; } > batch
+{ echo 'B 60000 A'; seq 60000; } > batch.txt
 nfailed=0
 for n in $(seq 500); do
     rm -f failed s s.image
     FAIL_AT=$n FAIL_ON=once FAIL_MARK=failed LD_PRELOAD=./fail.so "$UNSEEN" serve --seed 1 -p none s \
-        < batch > out 2> err
+        < batch.txt > out 2> err
     [ -e failed ] || break
     grep -q 'out of memory for answers' err || continue
     nfailed=$((nfailed + 1))

@@ -929,6 +929,8 @@ static void test_no_log(void)
     CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);
     CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
     CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(truncate(path, UNSEEN__HEADER_LEN + 500) == 0);
+    CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
 }
 
 /* ---- drafts ---- */
