@@ -62,7 +62,8 @@ static bool read_host(struct reading *r, const char *host, size_t len, struct en
     size_t host_len = url.host_end - url.host_start;
     host_len -= url.text[url.host_end - 1] == '.';
     const char *const name = url.text + url.host_start;
-    if (host_len == 0 || host_len > r->hosts_end - r->text_len || name[0] == '.') {
+    if (host_len == 0 || host_len > r->hosts_end - r->text_len || name[0] == '.' ||
+        name[host_len - 1] == '.') {
         return false;
     }
     /* The standard allows these in a host, but they divide the spelling of lists and rules. */

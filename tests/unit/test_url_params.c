@@ -110,6 +110,8 @@ static void test_errors(void)
          "drop-params: \"u@e.com:a\" is not a pattern: what stands before the : is not a host"},
         {"drop-params(.e.com:a)", NULL, UNSEEN_ERR_ARGUMENT,
          "drop-params: \".e.com:a\" is not a pattern: what stands before the : is not a host"},
+        {"drop-params(e.com..:a)", NULL, UNSEEN_ERR_ARGUMENT,
+         "drop-params: \"e.com..:a\" is not a pattern: what stands before the : is not a host"},
         {"drop-params(%2ce.com:a)", NULL, UNSEEN_ERR_ARGUMENT,
          "drop-params: \"%2ce.com:a\" is not a pattern: what stands before the : is not a host"},
         {"drop-params(%28e.com:a)", NULL, UNSEEN_ERR_ARGUMENT,
