@@ -72,7 +72,7 @@ static size_t put_set(const struct value *value, uint64_t *cursor, uint8_t *buf)
     return status == UNSEEN_OK && len > 0 ? 1 + len : 0;
 }
 
-/* Writes leases from number *i on. Returns 0 if there are no more. */
+/* Writes the leases from number *i on. Returns their bytes, and 0 after the last lease. */
 static size_t put_leases(const struct leases *leases, uint64_t *i, uint8_t *buf)
 {
     size_t len = 1;

@@ -19,7 +19,7 @@ bool bitmaps_edit(struct unseen_bitmap **bitmap_out, const char *path, const str
                   enum unseen_cpu cpu);
 bool bitmaps_save(struct unseen_bitmap *bitmap, const char *path);
 
-/* False, and reported, if there is no such file. bitmaps_edit does not say so: it makes one. */
+/* Returns whether the file exists, and reports a missing one. bitmaps_edit makes a missing one. */
 bool bitmaps_exist(const char *path);
 
 /* Reports an error of any function of a bitmap, and returns false. */

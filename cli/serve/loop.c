@@ -97,7 +97,7 @@ static void drop_connection(struct loop *l, size_t i)
         l->reader_gone = c->reader_gone;
         if (c->failed) {
             message_error("out of memory for answers");
-            l->is_held_up = true; /* there is no answer to the last changes */
+            l->is_held_up = true; /* the client was not told of the last changes */
         }
     }
     connection_release(c);

@@ -171,6 +171,12 @@ class Case(unittest.TestCase):
         self.assertEqual(str(caught.exception), text, command)
 
 
+def follow(primary, replica):
+    """Makes a server a replica, and waits until the primary sends it each change."""
+    raw_client(replica)("REPLICAOF", "127.0.0.1", primary.port)
+    wait_for(lambda: b"state=online" in raw_client(primary)("INFO", "replication"))
+
+
 def wait_for_replica(primary, replica):
     """Waits until a replica has all that its primary has. WAIT alone does not tell: it counts a replica that has
     been sent the file of a full sync, and not loaded it yet."""

@@ -5,7 +5,7 @@ import unittest
 
 import redis
 
-from server import Case, Server, raw_client, wait_for, wait_for_replica
+from server import Case, Server, follow, raw_client, wait_for, wait_for_replica
 from test_urls import dict_of
 
 NURLS = 60000
@@ -175,8 +175,7 @@ class Replicas(unittest.TestCase):
         replica = Server()
         try:
             call = raw_client(primary)
-            raw_client(replica)("REPLICAOF", "127.0.0.1", primary.port)
-            wait_for(lambda: b"state=online" in call("INFO", "replication"))
+            follow(primary, replica)
             call("UNSEEN.RESERVE", "a", "MAXBYTES", 60000)
             call("UNSEEN.ADD", "a", "http://e.example/")
             call("EXPIRE", "a", 100000)

@@ -7,7 +7,7 @@ import unittest
 
 import redis
 
-from server import Case, Server, raw_client, wait_for, wait_for_replica
+from server import Case, Server, follow, raw_client, wait_for, wait_for_replica
 
 
 def fill(call, seed=1, rounds=40):
@@ -295,8 +295,7 @@ class Replicas(unittest.TestCase):
         replica = Server()
         try:
             call = raw_client(primary)
-            raw_client(replica)("REPLICAOF", "127.0.0.1", primary.port)
-            wait_for(lambda: b"state=online" in call("INFO", "replication"))
+            follow(primary, replica)
             rng = random.Random(5)
             urls = [f"http://e.example/{i}" for i in range(1000)]
             call("UNSEEN.RESERVE", "urls")

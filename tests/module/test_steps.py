@@ -5,7 +5,7 @@ import unittest
 
 import redis
 
-from server import Case, Server, raw_client, wait_for, wait_for_replica
+from server import Case, Server, follow, raw_client, wait_for, wait_for_replica
 
 LARGE = 5000000  # items: 6 MB at 0.01
 
@@ -600,8 +600,7 @@ class Replicas(unittest.TestCase):
         replica = Server()
         try:
             call, other = (raw_client(primary, db=db) for db in range(2))
-            raw_client(replica)("REPLICAOF", "127.0.0.1", primary.port)
-            wait_for(lambda: b"state=online" in call("INFO", "replication"))
+            follow(primary, replica)
             call("BF.ADD", "source", "x")
             frames = list(frames_of(call, "source"))
             call("BF.LOADCHUNK", "k", *frames[0])
@@ -625,8 +624,7 @@ class Replicas(unittest.TestCase):
         replica = Server()
         try:
             call = raw_client(primary)
-            raw_client(replica)("REPLICAOF", "127.0.0.1", primary.port)
-            wait_for(lambda: b"state=online" in call("INFO", "replication"))
+            follow(primary, replica)
             call("BF.ADD", "k", "x")
             frames = list(frames_of(call, "k"))
             call("BF.LOADCHUNK", "l", *frames[0])

@@ -574,7 +574,7 @@ static void test_spelt_questions(void)
     check_texts(UNSEEN_KIND_PHONE, "+49 89 123456 \xff", "");
 }
 
-/* Zeros in front of a number are no way past a list, however many they are. */
+/* No number of zeros in front of a number hides an address from a list. */
 static void test_padded_questions(void)
 {
     static const struct {

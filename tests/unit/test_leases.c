@@ -292,8 +292,8 @@ static void change(struct url *u, unsigned percent)
     }
 }
 
-/* Whoever forges a file cannot choose keys that collide: half of the slots are free, so that random
- * homes leave short runs. */
+/* Nobody can forge a file of keys that collide. Half of the slots are free, so random homes leave
+ * short runs. */
 static void test_chosen_keys(void)
 {
     static const char *const text = "http://example.com/first";

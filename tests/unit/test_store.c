@@ -481,7 +481,7 @@ static void test_cut_off(void)
     snprintf(other, sizeof(other), "%s/other", dir);
 }
 
-/* A commit that is damaged while the store is open is no unfinished commit for its compaction. */
+/* A commit is damaged while the store is open. The compaction at close refuses the log. */
 static void test_damage_meanwhile(void)
 {
     enum {
