@@ -18,7 +18,9 @@
 enum {
     /* A filter that cannot grow and is only read has room for the keys of the log and so many more.
      * refresh.c makes a larger one when these have come. */
-    READ_SLACK = 1 << 20
+    READ_SLACK = 1 << 20,
+
+    TRIES = 3 /* to open a store that others create, or replace */
 };
 
 /* ---- the set ---- */
@@ -140,7 +142,7 @@ static enum unseen_status open_log(struct unseen_store *store, const char *path,
                                    struct unseen_error *error)
 {
     const bool writable = options->mode != UNSEEN_STORE_READ;
-    for (int tries = 0; tries < 3; tries++) {
+    for (int tries = 0; tries < TRIES; tries++) {
         bool exists = false;
         enum unseen_status status =
             unseen__log_open(&store->log, path, writable, &store->allocator, error);
@@ -288,10 +290,12 @@ void unseen__store_release(struct unseen_store *store)
     unseen__free(&allocator, store, sizeof(*store));
 }
 
+/* *is_replaced_out: the log that could not be opened no longer has its name. */
 static enum unseen_status open_store(struct unseen_store **store_out, const char *path,
                                      const struct unseen_store_options *options, bool follows,
-                                     struct unseen_error *error)
+                                     bool *is_replaced_out, struct unseen_error *error)
 {
+    *is_replaced_out = false;
     const struct unseen_allocator allocator = unseen__allocator(options->allocator);
     struct unseen_store *store =
         unseen__alloc_zero(&allocator, sizeof(*store), _Alignof(struct unseen_store));
@@ -316,11 +320,27 @@ static enum unseen_status open_store(struct unseen_store **store_out, const char
         status = start_writing(store, options, error);
     }
     if (status != UNSEEN_OK) {
+        *is_replaced_out = store->log.fd >= 0 && !unseen__log_has_name(&store->log);
         unseen__store_release(store);
         return status;
     }
     *store_out = store;
     return UNSEEN_OK;
+}
+
+/* A reader takes no lock. If a merge replaces the log while it is read, the image is that of the new
+ * log, and the old one looks damaged: then the new one is read. */
+static enum unseen_status open_latest(struct unseen_store **store_out, const char *path,
+                                      const struct unseen_store_options *options, bool follows,
+                                      struct unseen_error *error)
+{
+    bool is_replaced = false;
+    enum unseen_status status;
+    int tries = 0;
+    do {
+        status = open_store(store_out, path, options, follows, &is_replaced, error);
+    } while (status == UNSEEN_ERR_CORRUPT && is_replaced && ++tries < TRIES);
+    return status;
 }
 
 enum unseen_status unseen_store_open(struct unseen_store **store_out, const char *path,
@@ -329,7 +349,7 @@ enum unseen_status unseen_store_open(struct unseen_store **store_out, const char
 {
     struct unseen_store_options options;
     const enum unseen_status status = unseen__store_options(given, &options, error);
-    return status == UNSEEN_OK ? open_store(store_out, path, &options, false, error)
+    return status == UNSEEN_OK ? open_latest(store_out, path, &options, false, error)
                                : unseen__error_prefix(error, status, path);
 }
 
@@ -341,5 +361,5 @@ enum unseen_status unseen__store_open_to_follow(struct unseen_store **store_out,
                                                  .mode = UNSEEN_STORE_READ,
                                                  .cpu = old->cpu,
                                                  .allocator = &old->allocator};
-    return open_store(store_out, old->log.file, &options, true, error);
+    return open_latest(store_out, old->log.file, &options, true, error);
 }

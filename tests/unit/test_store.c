@@ -551,6 +551,53 @@ static void test_verify_beside_merge(void)
     CHECK(health.ndamages == 0 && health.nadded == 150000);
 }
 
+/* Merges at one of its allocations. */
+struct merging_allocator {
+    uint64_t nallocs; /* so far */
+    uint64_t merge_at;
+    bool is_merged;
+};
+
+static void *merging_alloc(void *context, size_t size, size_t align)
+{
+    struct merging_allocator *a = context;
+    if (++a->nallocs == a->merge_at) {
+        merge_once(&a->is_merged, NULL);
+    }
+    return aligned_alloc(align, (size + align - 1) / align * align);
+}
+
+static void merging_free(void *context, void *memory, size_t size)
+{
+    (void)context;
+    (void)size;
+    free(memory);
+}
+
+/* Who only reads takes no lock. A merge, at whatever moment of the opening, is no damage. */
+static void test_open_beside_merge(void)
+{
+    uint64_t merge_at = 0;
+    bool is_merged = true;
+    while (is_merged) {
+        struct merging_allocator a = {.merge_at = merge_at += 3};
+        const struct unseen_allocator allocator = {merging_alloc, merging_free, &a};
+        struct unseen_store_options options = options_of(UNSEEN_STORE_READ);
+        options.allocator = &allocator;
+        test_folder_clear(dir);
+        struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
+        add_range(store, 0, 70000);
+        CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+        test_store_close(store);
+        store = test_store_open(path, &options);
+        is_merged = a.is_merged;
+        const uint64_t nkeys = count(store, 0, 150000);
+        CHECK(nkeys == 70000 || (is_merged && nkeys == 150000));
+        test_store_close(store);
+    }
+    CHECK(merge_at > 10);
+}
+
 /* Adds or removes the item 1, and returns where the log ends then. */
 static uint64_t change_one(const struct unseen_store_options *options, bool removes)
 {
@@ -1425,6 +1472,7 @@ int main(void)
     test_cut_off();
     test_damage_meanwhile();
     test_verify_beside_merge();
+    test_open_beside_merge();
     test_counts_once("compact-count");
     test_counts_once("counting");
     test_counts_once("scalable-count");
