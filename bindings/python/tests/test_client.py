@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """connect(): the methods of a store, against a real `unseen serve`."""
 
+import linecache
 import os
 import pickle
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import unittest
@@ -229,6 +231,49 @@ class Client(unittest.TestCase):
                     c.add_many(["a", "b"])
                 self.assertTrue(c.closed)
                 thread.join()
+
+    def test_an_interrupt_at_each_line(self):
+        """A client that goes on after an interrupt has no answer of another question."""
+        server = self.serve()
+        clients = unseen.Client.__init__.__code__.co_filename
+
+        def interrupt(frame, event, arg):
+            if frame.f_code.co_filename != clients:
+                return None
+            nonlocal left
+            # No signal is handled between `with` and the acquired lock, or between `try` and what stands in it.
+            line = linecache.getline(clients, frame.f_lineno).strip()
+            is_counted = event == "line" and line != "try:" and not line.startswith("with self._lock")
+            left -= is_counted
+            if is_counted and left == 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+            return interrupt
+
+        calls = {
+            "add": lambda c, url: c.add(url),
+            "add_many": lambda c, url: c.add_many([url, url]),
+            "lease": lambda c, url: c.lease(url, 36000),
+            "take": lambda c, url: c.take(1, 36000),
+            "done": lambda c, url: c.done("0.0", "0.1"),
+        }
+        for name, call in calls.items():
+            for n in range(1, 1000):
+                url = f"http://e.com/{name}/{n}/"
+                with self.subTest(name, n=n), unseen.connect(server.address) as c:
+                    left = n
+                    try:
+                        sys.settrace(interrupt)
+                        call(c, url)
+                    except KeyboardInterrupt:
+                        pass
+                    finally:
+                        sys.settrace(None)
+                    if not c.closed:
+                        self.assertEqual([c.add(url + letter) for letter in "aab"], [True, False, True])
+                if left > 0:
+                    break
+            self.assertGreater(n, 10)
 
     def test_fork(self):
         with unseen.connect(self.serve().address) as c:

@@ -60,10 +60,10 @@ class Client:
         try:
             self._socket = _open(address, timeout)
             self._answers = self._socket.makefile("rb")
+            self._closed = False
         except OSError as error:
             raise _connection_error(address, error) from None
-        self._closed = False
-        hello = self._line()
+        hello = self._exchange(self._line)
         if not hello.startswith(b"unseen 1 "):
             self._end()
             raise Error(f"{address}: {_sentence(hello) or 'the server ended the connection'}")
@@ -81,17 +81,21 @@ class Client:
         self._socket.close()
 
     def _line(self):
+        line = self._answers.readline()
+        if not line.endswith(b"\n"):
+            raise Error(f"{self._address}: the server ended the connection")
+        return line[:-1]
+
+    def _exchange(self, talk):
+        """What talk() returns. Anything that stops it ends the connection, such as a KeyboardInterrupt between two of
+        its lines: the next answer would be that of another question."""
         try:
-            line = self._answers.readline()
-        except BaseException as error:  # the next answer would be that of another question
+            return talk()
+        except BaseException as error:
             self._end()
             if isinstance(error, OSError):
                 raise _connection_error(self._address, error) from None
             raise
-        if not line.endswith(b"\n"):
-            self._end()
-            raise Error(f"{self._address}: the server ended the connection")
-        return line[:-1]
 
     def _ask(self, request):
         return self._ask_all([request])[0]
@@ -100,25 +104,23 @@ class Client:
         """The answers to several requests. lines_after: how many lines follow the line of an answer; then the
         answer is a list of lines."""
         answers = []
+
+        def talk():
+            # Some at a time: the server stops reading when nobody takes its answers.
+            for i in range(0, len(requests), _AT_ONCE):
+                some = requests[i : i + _AT_ONCE]
+                self._socket.sendall(b"".join(request + b"\n" for request in some))
+                for _ in some:
+                    answer = self._line()
+                    n = 0 if answer.startswith(b"E ") else lines_after(answer)
+                    answers.append([answer] + [self._line() for _ in range(n)] if n else answer)
+
         if os.getpid() != self._pid:
             raise RuntimeError("it belongs to the parent process: connect after the fork")
         with self._lock:
             if self._closed:
                 raise ClosedError("it is closed")
-            # Some at a time: the server stops reading when nobody takes its answers.
-            for i in range(0, len(requests), _AT_ONCE):
-                some = requests[i : i + _AT_ONCE]
-                try:
-                    self._socket.sendall(b"".join(request + b"\n" for request in some))
-                except BaseException as error:
-                    self._end()
-                    if isinstance(error, OSError):
-                        raise _connection_error(self._address, error) from None
-                    raise
-                for _ in some:
-                    answer = self._line()
-                    n = 0 if answer.startswith(b"E ") else lines_after(answer)
-                    answers.append([answer] + [self._line() for _ in range(n)] if n else answer)
+            self._exchange(talk)
         for answer in answers:
             if answer[:2] == b"E ":
                 raise Error(_sentence(answer))
