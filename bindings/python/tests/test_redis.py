@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """connect("redis://..."): the methods of a store, against a real Redis with the module."""
 
+import contextlib
 import os
 import pickle
 import random
@@ -11,6 +12,7 @@ import sys
 import threading
 import time
 import unittest
+from unittest import mock
 
 import unseen
 from redis_server import READY, RedisServer, redis, wait_for
@@ -99,6 +101,25 @@ redis://h/a?shards=2&&shards=2 redis://h/a?b?shards=2 redis://h/a@b redis://:p/w
 redis+unix: redis+unix:// redis+unix:?key=a redis+unix:/p redis+unix:/p?key= redis+unix:/p?db=1 redis+unix:/p?key=a&db=x
 redis+unix:/p?key=a&db=1073741825 redis+unix:/p?key=a&password=b redis+unix:/p?key=%zz redis+unix:/p%00?key=a redis+unix:/p?Key=a
 """.split() + ["redis://h/" + 512 * "a", "redis+unix:/p?key=" + 512 * "a", "redis+unix:" + 256 * "p" + "?key=a", "redis://h/a\0"]
+
+
+@contextlib.contextmanager
+def lost_answer():
+    """The connection breaks when the first answer to UNSEEN.ADD has come."""
+    read = redis.Connection.read_response
+    is_lost = False
+
+    def read_or_lose(connection, *args, **kwargs):
+        nonlocal is_lost
+        answer = read(connection, *args, **kwargs)
+        if is_lost or not (isinstance(answer, list) and set(answer) == {1}):
+            return answer
+        is_lost = True
+        connection.disconnect()
+        raise redis.ConnectionError("the answer is lost")
+
+    with mock.patch.object(redis.Connection, "read_response", read_or_lose):
+        yield
 
 
 class Address(unittest.TestCase):
@@ -431,6 +452,11 @@ class Cluster(unittest.TestCase):
             self.assertEqual(len(c), len(urls))
         keys = [key for server in servers for key in server.client().keys("wide:*")]
         self.assertEqual(len(keys), 16)
+        with unseen.connect(f"{servers[0].address}/lost?shards=16") as c, lost_answer():
+            # Sent again, the URLs of that answer would be seen.
+            with self.assertRaisesRegex(unseen.FileError, "the answer is lost"):
+                c.add_many(urls)
+            self.assertEqual(len(c), sum(map(c.contains, urls)))
         self.assertTrue(all(server.client().keys("wide:*") for server in servers))
         if tool := os.environ.get("UNSEEN"):  # the same keys for the tool
             found = subprocess.run([tool, "check", "-c", f"{servers[1].address}/wide?shards=16"], input="\n".join(urls), text=True,

@@ -117,6 +117,8 @@ class RedisClient:
         return isinstance(answer, (self._redis.exceptions.MovedError, self._redis.exceptions.AskError))
 
     def _send(self, commands, atomic):
+        if not atomic and hasattr(self._client, "nodes_manager"):
+            return [self._send_to_cluster(command) for command in commands]
         with self._client.pipeline(transaction=atomic) as pipeline:
             for command in commands:
                 pipeline.execute_command(*command)
@@ -124,6 +126,13 @@ class RedisClient:
                 return pipeline.execute(raise_on_error=False)
             except (self._redis.exceptions.MovedError, self._redis.exceptions.AskError) as error:
                 return [error] * len(commands)  # the server refuses a transaction as a whole
+
+    def _send_to_cluster(self, command):
+        """Alone: a pipeline for a cluster sends again what a lost connection has not answered."""
+        try:
+            return self._client.execute_command(*command)
+        except self._redis.exceptions.ResponseError as error:
+            return error
 
     def _follow_cluster(self):
         from redis.cluster import RedisCluster
