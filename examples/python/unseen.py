@@ -123,8 +123,10 @@ class Unseen:
             self._in.close()
         except OSError:
             pass  # unsent requests are sent again
-        with self._out:
+        try:
             return self._server.wait() if self._server else 0
+        finally:
+            self._out.close()
 
     def _ask_server(self, request):
         self._send([request])
@@ -159,10 +161,10 @@ class Unseen:
             if self._closed:
                 raise UnseenError("it is closed")
             while len(answers) < len(requests):
-                if self._out.closed:
-                    self._start()
                 part = requests[len(answers) : len(answers) + AT_ONCE]
                 try:
+                    if self._out.closed:
+                        self._start()
                     self._send(part)
                     for request in part:
                         answer = self._read_answer(request)
@@ -170,7 +172,8 @@ class Unseen:
                             break
                         answers.append([line[:-1] for line in answer])
                         tries = 0
-                except BaseException:  # such as KeyboardInterrupt: the next answer would be of this request
+                except BaseException:  # such as KeyboardInterrupt: the next line would be of this request, or a greeting
+                    self._out.close()  # the server does not wait until somebody reads
                     self._stop()
                     raise
                 if not answer[-1].endswith(b"\n"):

@@ -120,7 +120,7 @@ if command -v python3 > /dev/null; then
     last='the Python client and its threads'
     timeout 120 python3 "$clients/python/more.py" "$PWD/bin/unseen" "$PWD/more.unseen" > out 2> err
     status=$?
-    expect 0 'threads 1000\ninterrupted 0\na batch is a list of URLs, not one string\na batch is a list of URLs, not one string\na forked process needs an Unseen of its own: one store, one server\nstill True\nit is closed\n' ''
+    expect 0 'threads 1000\ninterrupted 0\nrestarted True False\na batch is a list of URLs, not one string\na batch is a list of URLs, not one string\na forked process needs an Unseen of its own: one store, one server\nstill True\nit is closed\n' ''
 else
     echo 'skipped: Python, no python3'
 fi

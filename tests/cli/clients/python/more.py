@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What only the Python client has to show (see examples.sh): threads, Ctrl-C as a terminal sends it,
-and questions that are refused."""
+"""What only the Python client has to show (see examples.sh): threads, Ctrl-C as a terminal sends it or at a bad
+moment, and questions that are refused."""
 
 import os
 import signal
@@ -66,6 +66,24 @@ def loop():
         print("good" if all(answers) else "wrong answers")
 
 
+def restarted():
+    """Ctrl-C before the greeting of a second server, which is not the answer to the next question."""
+    with Unseen(store + ".restarted", tool=tool) as visited:
+        spawn = visited._spawn
+
+        def spawn_until_ctrl_c():
+            spawn()
+            raise KeyboardInterrupt
+
+        visited._server.kill()
+        visited._spawn = spawn_until_ctrl_c
+        try:
+            visited.new("http://e.com/")
+        except KeyboardInterrupt:
+            visited._spawn = spawn
+        print("restarted", visited.new("http://e.com/"), visited.new("http://e.com/"))
+
+
 def refused():
     with Unseen(store, tool=tool) as visited:
         for urls in "http://e.com/", b"http://e.com/":
@@ -93,4 +111,5 @@ if len(sys.argv) > 3:
 else:
     threads()
     interrupted()
+    restarted()
     refused()
