@@ -197,6 +197,25 @@ class Client(unittest.TestCase):
         with self.assertRaises(unseen.ClosedError):
             c.add("b")
 
+    def test_a_server_that_is_too_slow(self):
+        """What it answers when the client has given up is new again."""
+        with tempfile.TemporaryDirectory() as folder:
+            token = os.path.join(folder, "token")
+            with open(token, "w") as file:
+                file.write("secret-enough-token\n")
+            os.chmod(token, 0o600)
+            for server in self.serve(), self.serve("--token-file", token, listen="127.0.0.1:0"):
+                ask = {"token": None if server.address.startswith("unix:") else "secret-enough-token"}
+                slow = unseen.connect(server.address, timeout=0.3, **ask)
+                server.process.send_signal(signal.SIGSTOP)
+                with self.assertRaisesRegex(unseen.FileError, "timed out"):
+                    slow.add_many(["a", "b"])
+                server.process.send_signal(signal.SIGCONT)
+                with self.subTest(server.address), unseen.connect(server.address, **ask) as c:
+                    while c.stats()["clients"] > 1:
+                        pass
+                    self.assertEqual(c.add_many(["a", "b"]), [True, True])
+
     def test_a_server_that_is_none(self):
         with socket.create_server(("127.0.0.1", 0)) as server:
             def answer(text):

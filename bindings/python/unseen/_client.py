@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
+import struct
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +51,7 @@ class Client:
     """A served store; made by unseen.connect(). It has the methods of a store.
 
     Threads may share a client. A child process made by fork must connect itself. After an error of the
-    connection, the client is closed; what was not answered was not added.
+    connection, or an interrupt, the client is closed; what the server has not answered was not added.
     """
 
     def __init__(self, address: str, *, token: str | None = None, timeout: float | None = None) -> None:
@@ -92,6 +94,9 @@ class Client:
         try:
             return talk()
         except BaseException as error:
+            # A server that answers too late has to notice: at a port, only a reset tells it that nobody reads any more.
+            with contextlib.suppress(OSError):
+                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self._end()
             if isinstance(error, OSError):
                 raise _connection_error(self._address, error) from None
