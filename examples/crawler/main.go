@@ -29,6 +29,7 @@ const (
 	atOnce      = 100 // pages from one run of unseen to the next
 	connections = 8
 	timeout     = 5 * time.Second // for one page
+	linkMax     = 65536           // no server takes a longer link, and unseen takes lines of up to 16 MiB
 )
 
 type page struct {
@@ -65,7 +66,7 @@ func links(p page) []string {
 	for _, match := range href.FindAllStringSubmatch(p.Text, -1) {
 		text := html.UnescapeString(match[1] + match[2])
 		link, err := base.Parse(strings.Join(strings.Fields(text), ""))
-		if err == nil && link.Host == base.Host {
+		if err == nil && link.Host == base.Host && len(link.String()) <= linkMax {
 			found = append(found, link.String())
 		}
 	}

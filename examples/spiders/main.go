@@ -26,6 +26,7 @@ import (
 const (
 	atOnce  = 10              // pages from one Take to the next; a lease lasts longer than they do
 	timeout = 5 * time.Second // for one page
+	linkMax = 65536           // no server takes a longer link, and a line of `unseen serve` has 1 MiB
 )
 
 type page struct {
@@ -64,7 +65,7 @@ func links(p page) []string {
 	for _, match := range href.FindAllStringSubmatch(p.Text, -1) {
 		text := html.UnescapeString(match[1] + match[2])
 		link, err := base.Parse(strings.Join(strings.Fields(text), ""))
-		if err == nil && link.Host == base.Host {
+		if err == nil && link.Host == base.Host && len(link.String()) <= linkMax {
 			found = append(found, link.String())
 		}
 	}

@@ -1,7 +1,8 @@
 # A web site of N pages on a free port of 127.0.0.1. It notes who fetched which page when.
 #
 # All pages can be reached from the first. Each has eight links or more: loops, other spellings of one
-# URL, a page that is not there and another site.
+# URL, a page that is not there and another site. Some pages end in what stops crawlers: a link that is too
+# long for anything, a number that Python does not read, and a mark that its HTML parser does not know.
 import http.server, posixpath, random, threading, time, urllib.parse
 
 
@@ -50,8 +51,9 @@ class Site:
         to = [2 * i + 1, 2 * i + 2] + [rng.randrange(self.npages) for _ in range(5)]
         links = [rng.choice(spellings) % t for t in to if t < self.npages]
         links += ["/missing", "http://elsewhere.invalid/", "mailto:a@b.invalid"]
+        traps = {7: '<a href="/%s">' % ("x" * (1 << 20)), 8: "&#%s;<p>" % ("1" * 5000), 9: "<![odd[ ]]>"}
         return "<html><title>Page %d</title>%s</html>" % (
-            i, "".join('<p><a href="%s">a link</a>' % link for link in links))
+            i, "".join('<p><a href="%s">a link</a>' % link for link in links) + traps.get(i % 100, ""))
 
     def feed(self):
         """A feed of all pages, some of them twice, in several spellings."""
