@@ -86,7 +86,7 @@ static bool add_all(const struct state *state, struct unseen_bitmap *bitmap, PyO
         ok = value_of(state, object, &values[n++]);
         Py_DECREF(object);
         if (ok && n == VALUES_BATCH) {
-            ok = add_batch(state, bitmap, values, n, nnew_out);
+            ok = add_batch(state, bitmap, values, n, nnew_out) && PyErr_CheckSignals() == 0;
             n = 0;
         }
     }

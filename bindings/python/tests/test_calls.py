@@ -148,6 +148,18 @@ class Items(unittest.TestCase):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
         self.assertEqual((done.stdout, done.stderr), ("1 False True\n", ""))
 
+    def test_a_signal_in_the_middle_of_a_bitmap(self):
+        code = (
+            "import itertools, signal, unseen\n"
+            "signal.signal(signal.SIGALRM, signal.default_int_handler)\n"
+            "signal.setitimer(signal.ITIMER_REAL, 0.3)\n"
+            "b = unseen.Bitmap()\n"
+            "try: b.add_many(itertools.count())\n"
+            "except KeyboardInterrupt: print(len(b) > 0)\n"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.stdout, done.stderr), ("True\n", ""))
+
     def test_masks(self):
         mask = unseen.Set().add_many(["a", "a", "b"])
         self.assertEqual(mask.tolist(), [True, False, True])
