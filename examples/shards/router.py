@@ -15,17 +15,16 @@ import time
 
 from unseen import Unseen
 
+LONGEST = 300_000  # bytes of a URL
 
-def routed(nmachines):
+
+def routed(canon):
     """The lines of standard input as lists of pairs of a shard and a URL: all that have arrived."""
-    canon = subprocess.Popen(["unseen", "canon", "--shard", str(nmachines)], stdout=subprocess.PIPE)
     rest = b""
     while data := canon.stdout.read1(65536):
         *lines, rest = (rest + data).split(b"\n")
         pairs = (line.split(b"\t", 1) for line in lines)
         yield [(int(shard), url) for shard, url in pairs]
-    if canon.wait() != 0:
-        sys.exit("router.py: unseen canon has failed")
 
 
 def route(machines, pairs, new, lease):
@@ -75,16 +74,21 @@ def main():
     with open(o.machines) as lines:
         addresses = lines.read().split()
     machines = {shard: Unseen(address, token=token) for shard, address in enumerate(addresses, 1)}
+    # A canonical form has at most three times the bytes of its URL, and a line of a server 1 MiB.
+    canon = subprocess.Popen(
+        ["unseen", "canon", "--max-line", str(LONGEST), "--shard", str(len(machines))], stdout=subprocess.PIPE)
     with open(o.new, "ab") as new:
         if new.tell() > 0:
             new.write(b"\n")  # ends a line that a killed router may have begun
         left = []
-        for pairs in routed(len(machines)):
+        for pairs in routed(canon):
             left += route(machines, pairs, new, o.lease)
         while left := route(machines, left, new, o.lease):
             time.sleep(0.2)
         while left := left_over(machines, new, o.lease):
             time.sleep(0.2)
+    if canon.wait() != 0:
+        sys.exit("router.py: unseen canon has failed, or left out a line")
 
 
 main()
