@@ -168,6 +168,20 @@ class Client(unittest.TestCase):
         self.addCleanup(client.close)
         return client
 
+    def test_an_interrupt_before_the_answer(self):
+        """The answer that comes later is not that of the next question."""
+        c = self.connect()
+        self.server.process.send_signal(signal.SIGSTOP)
+        with mock.patch.object(redis.Connection, "read_response", side_effect=KeyboardInterrupt):
+            with self.assertRaises(KeyboardInterrupt):
+                c.add("a")
+        threading.Timer(0.5, self.server.process.send_signal, [signal.SIGCONT]).start()
+        try:
+            self.assertIs(c.contains("b"), False)
+        except unseen.ClosedError:
+            pass
+        self.server.client().ping()  # the next test begins when the server goes on
+
     def test_methods(self):
         with self.connect() as c:
             self.assertEqual(c.profile, "crawl/2")

@@ -37,7 +37,8 @@ class RedisClient:
     """A set in a Redis or Valkey server with the module; made by unseen.connect(). It has the methods of a store.
 
     Threads may share a client. A child process made by fork must connect itself. When the connection is lost, the call
-    raises FileError: the server may have done what it did not answer.
+    raises FileError: the server may have done what it did not answer. An interrupt in the middle of a call closes the
+    client.
     """
 
     def __init__(
@@ -110,8 +111,11 @@ class RedisClient:
                 for i, answer in zip(moved, again):
                     answers[i] = answer
             return answers
-        except self._redis.exceptions.RedisError as error:
+        except (self._redis.exceptions.RedisError, self._redis.exceptions.RedisClusterException) as error:
             raise self._error(error) from None
+        except BaseException:  # such as KeyboardInterrupt: redis-py may use a connection again that has an answer to come
+            self.close()
+            raise
 
     def _is_moved(self, answer):
         return isinstance(answer, (self._redis.exceptions.MovedError, self._redis.exceptions.AskError))
