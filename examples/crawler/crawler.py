@@ -15,6 +15,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -22,6 +23,7 @@ import urllib.request
 AT_ONCE = 100  # pages from one run of unseen to the next
 CONNECTIONS = 8
 TIMEOUT = 5  # seconds for one page
+PAGE_MAX = 16 << 20  # bytes
 LINK_MAX = 65536  # no server takes a longer one, and unseen takes lines of up to 16 MiB
 
 
@@ -49,12 +51,24 @@ class Links(html.parser.HTMLParser):
                 pass  # not a URL
 
 
+def text_of(answer):
+    """The text of a page, of which a slow or endless server is not given more time."""
+    until, length, data = time.monotonic() + TIMEOUT, answer.length, bytearray()
+    while part := answer.read1(65536):
+        data += part
+        if time.monotonic() > until or len(data) > PAGE_MAX:
+            raise TimeoutError("the page is too slow or too long")
+    if length is not None and len(data) < length:
+        raise http.client.IncompleteRead(data)
+    return data.decode(errors="replace")
+
+
 def fetch(url):
     """A page; with the status 0 and the reason if there is no answer."""
     try:
         request = urllib.request.Request(url, headers={"User-Agent": "crawler.py"})
         with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
-            return {"url": url, "status": answer.status, "text": answer.read().decode(errors="replace")}
+            return {"url": url, "status": answer.status, "text": text_of(answer)}
     except urllib.error.HTTPError as error:
         return {"url": url, "status": error.code, "text": error.reason}
     except (OSError, http.client.HTTPException, ValueError) as error:

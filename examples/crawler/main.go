@@ -29,6 +29,7 @@ const (
 	atOnce      = 100 // pages from one run of unseen to the next
 	connections = 8
 	timeout     = 5 * time.Second // for one page
+	pageMax     = 16 << 20        // bytes
 	linkMax     = 65536           // no server takes a longer link, and unseen takes lines of up to 16 MiB
 )
 
@@ -87,7 +88,7 @@ func fetch(from string) page {
 		return page{URL: from, Text: err.Error()}
 	}
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+	text, err := io.ReadAll(http.MaxBytesReader(nil, answer.Body, pageMax))
 	if err != nil {
 		return page{URL: from, Text: err.Error()}
 	}

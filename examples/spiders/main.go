@@ -26,6 +26,7 @@ import (
 const (
 	atOnce  = 10              // pages from one Take to the next; a lease lasts longer than they do
 	timeout = 5 * time.Second // for one page
+	pageMax = 16 << 20        // bytes
 	linkMax = 65536           // no server takes a longer link, and a line of `unseen serve` has 1 MiB
 )
 
@@ -84,7 +85,7 @@ func (s *spider) fetch(from string) page {
 		return page{URL: from, Text: err.Error()}
 	}
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+	text, err := io.ReadAll(http.MaxBytesReader(nil, answer.Body, pageMax))
 	if err != nil {
 		return page{URL: from, Text: err.Error()}
 	}

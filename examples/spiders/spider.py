@@ -21,6 +21,7 @@ from unseen import Unseen
 
 AT_ONCE = 10  # pages from one take() to the next; a lease lasts longer than they do
 TIMEOUT = 5  # seconds for one page
+PAGE_MAX = 16 << 20  # bytes
 LINK_MAX = 65536  # no server takes a longer one, and a line of `unseen serve` has 1 MiB
 
 
@@ -45,12 +46,24 @@ class Links(html.parser.HTMLParser):
                 pass  # not a URL
 
 
+def text_of(answer):
+    """The text of a page, of which a slow or endless server is not given more time."""
+    until, length, data = time.monotonic() + TIMEOUT, answer.length, bytearray()
+    while part := answer.read1(65536):
+        data += part
+        if time.monotonic() > until or len(data) > PAGE_MAX:
+            raise TimeoutError("the page is too slow or too long")
+    if length is not None and len(data) < length:
+        raise http.client.IncompleteRead(data)
+    return data.decode(errors="replace")
+
+
 def fetch(url, name):
     """The status of a page and its text; 0 and the reason if there is no answer."""
     try:
         request = urllib.request.Request(url, headers={"User-Agent": name})
         with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
-            return answer.status, answer.read().decode(errors="replace")
+            return answer.status, text_of(answer)
     except urllib.error.HTTPError as error:
         return error.code, error.reason
     except (OSError, http.client.HTTPException, ValueError) as error:

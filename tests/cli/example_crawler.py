@@ -1,7 +1,7 @@
 # examples/crawler: a crawler in two languages crawls a local site, is killed, and is started again.
 #
 #     example_crawler.py EXAMPLES GO-CRAWLER      "" without Go
-import atexit, collections, json, os, random, re, subprocess, sys, time
+import atexit, collections, http.server, json, os, random, re, subprocess, sys, threading, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "lib"))
 from serving import SCALE, SEED, TOOL
@@ -150,8 +150,41 @@ def refused(name, program):
     crawl.site.server.shutdown()
 
 
+class Trap(http.server.BaseHTTPRequestHandler):
+    """Pages that drip, that never end, and that break off."""
+
+    def do_GET(self):
+        self.send_response(200)
+        if self.path == "/short":
+            self.send_header("Content-Length", "100")
+        self.end_headers()
+        try:
+            self.wfile.write(b'<a href="/drip">1</a> <a href="/endless">2</a> <a href="/short">3</a>')
+            while self.path in ("/drip", "/endless"):
+                self.wfile.write(b"x" if self.path == "/drip" else b"x" * 65536)
+                time.sleep(0.2 if self.path == "/drip" else 0)
+        except OSError:
+            pass  # the crawler has enough
+
+    def log_message(self, *_):
+        pass
+
+
+def trapped(name, program):
+    """Such pages end no crawl, and have the status 0."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Trap)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    subprocess.run([*program, name, "http://127.0.0.1:%d/" % server.server_port], check=True, timeout=120,
+                   env=dict(os.environ, PATH=os.path.dirname(TOOL) + ":" + os.environ["PATH"]))
+    with open(name + "/pages.jsonl") as file:
+        pages = {path_of(page["url"]): page["status"] for page in map(json.loads, file)}
+    assert pages == {"/": 200, "/drip": 0, "/endless": 0, "/short": 0}, pages
+    server.shutdown()
+
+
 for language, programs in PROGRAMS.items():
     if language != "by turns":
         undisturbed(language, programs)
         refused(language + " refused", programs[0])
+        trapped(language + " trapped", programs[0])
     killed(language + " killed", programs)
