@@ -8,8 +8,10 @@
 package main
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -59,24 +61,46 @@ func (s *service) load(key string) ([]byte, bool, error) {
 	return []byte(body.String), body.Valid, err
 }
 
-// put stores a row: the filter first, so that it is never behind the database;
-// the cache after the commit.
-func (s *service) put(id int64, body []byte) error {
-	if err := s.guard.Adding(keyOf(id)); err != nil {
-		return err
-	}
-	_, err := s.database.Exec("INSERT INTO articles VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET body = $2", id, body)
+// alone makes a change of an article while no other process changes it. An
+// insert between the commit of a delete and what the filter then forgets would
+// leave a row that the filter lacks.
+func (s *service) alone(id int64, change func(*sql.Conn) error) error {
+	c, err := s.database.Conn(context.Background())
 	if err != nil {
 		return err
 	}
-	return s.guard.Changed(keyOf(id))
+	defer c.Close()
+	if _, err := c.ExecContext(context.Background(), "SELECT pg_advisory_lock($1)", id); err != nil {
+		return err
+	}
+	err = change(c)
+	_, failed := c.ExecContext(context.Background(), "SELECT pg_advisory_unlock($1)", id)
+	return errors.Join(err, failed)
+}
+
+// put stores a row: the filter first, so that it is never behind the database;
+// the cache after the commit.
+func (s *service) put(id int64, body []byte) error {
+	return s.alone(id, func(c *sql.Conn) error {
+		if err := s.guard.Adding(keyOf(id)); err != nil {
+			return err
+		}
+		_, err := c.ExecContext(context.Background(),
+			"INSERT INTO articles VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET body = $2", id, body)
+		if err != nil {
+			return err
+		}
+		return s.guard.Changed(keyOf(id))
+	})
 }
 
 func (s *service) remove(id int64) error {
-	if _, err := s.database.Exec("DELETE FROM articles WHERE id = $1", id); err != nil {
-		return err
-	}
-	return s.guard.Removed(keyOf(id))
+	return s.alone(id, func(c *sql.Conn) error {
+		if _, err := c.ExecContext(context.Background(), "DELETE FROM articles WHERE id = $1", id); err != nil {
+			return err
+		}
+		return s.guard.Removed(keyOf(id))
+	})
 }
 
 func (s *service) article(w http.ResponseWriter, r *http.Request) {
