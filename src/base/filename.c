@@ -6,6 +6,8 @@
 #include "base/filename.h"
 
 #include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,12 +31,6 @@ char *unseen__path_with(const struct unseen_allocator *allocator, const char *pa
     return join(allocator, path, strlen(path), suffix);
 }
 
-char *unseen__path_real(const struct unseen_allocator *allocator, const char *path)
-{
-    char real[PATH_MAX];
-    return unseen__path_with(allocator, realpath(path, real) ? real : path, "");
-}
-
 char *unseen__path_folder(const struct unseen_allocator *allocator, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -42,6 +38,30 @@ char *unseen__path_folder(const struct unseen_allocator *allocator, const char *
         return join(allocator, ".", 1, "");
     }
     return join(allocator, path, slash == path ? 1 : (size_t)(slash - path), "");
+}
+
+/* Writes the path of a file that does not exist yet: its folder does. */
+static bool find_new(const char *folder, const char *path, char real[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    if (*name == '\0' || !realpath(folder, real)) {
+        return false;
+    }
+    const size_t len = strcmp(real, "/") == 0 ? 0 : strlen(real);
+    return snprintf(real + len, PATH_MAX - len, "/%s", name) < (int)(PATH_MAX - len);
+}
+
+char *unseen__path_real(const struct unseen_allocator *allocator, const char *path)
+{
+    char real[PATH_MAX];
+    char *folder = unseen__path_folder(allocator, path);
+    if (!folder) {
+        return NULL;
+    }
+    const bool found = realpath(path, real) || find_new(folder, path, real);
+    unseen__path_free(allocator, folder);
+    return unseen__path_with(allocator, found ? real : path, "");
 }
 
 void unseen__path_free(const struct unseen_allocator *allocator, char *path)

@@ -10,8 +10,9 @@
 char *unseen__path_with(const struct unseen_allocator *allocator, const char *path,
                         const char *suffix);
 
-/* Returns where path leads, with all symbolic links resolved: files beside it are made there. A
- * path that leads nowhere is returned as it is; NULL without memory. */
+/* Returns where path leads, from the root and with all symbolic links resolved: files beside it are
+ * made there, also when the process has gone to another folder. Of a file that does not exist yet
+ * the folder is resolved, and a path that leads nowhere is returned as it is; NULL without memory. */
 char *unseen__path_real(const struct unseen_allocator *allocator, const char *path);
 
 /* Returns the folder that path lies in, "." if path is only a name; NULL without memory. */

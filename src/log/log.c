@@ -43,7 +43,11 @@ enum unseen_status unseen__log_new_id(uint8_t id[UNSEEN__ID_LEN])
 
 /* ---- opening ---- */
 
-static enum unseen_status log_init(struct unseen__log *log, const char *path, bool writable,
+/* old: NULL, or the log in whose place this one will be put. Where that is was found when it was
+ * opened: since then the process may have gone to another folder, or a symbolic link been led to
+ * another store. */
+static enum unseen_status log_init(struct unseen__log *log, const char *path,
+                                   const struct unseen__log *old, bool writable,
                                    const struct unseen_allocator *allocator,
                                    struct unseen_error *error)
 {
@@ -54,7 +58,8 @@ static enum unseen_status log_init(struct unseen__log *log, const char *path, bo
         .end = UNSEEN__RECORDS_OFFSET,
     };
     log->path = unseen__path_with(allocator, path, "");
-    log->file = unseen__path_real(allocator, path);
+    log->file =
+        old ? unseen__path_with(allocator, old->file, "") : unseen__path_real(allocator, path);
     if (log->path && log->file) {
         return UNSEEN_OK;
     }
@@ -176,7 +181,7 @@ enum unseen_status unseen__log_open(struct unseen__log *log, const char *path, b
                                     const struct unseen_allocator *allocator,
                                     struct unseen_error *error)
 {
-    enum unseen_status status = log_init(log, path, writable, allocator, error);
+    enum unseen_status status = log_init(log, path, NULL, writable, allocator, error);
     if (status == UNSEEN_OK) {
         status = log_open_file(log, error);
     }
@@ -256,7 +261,7 @@ enum unseen_status unseen__log_start_new(struct unseen__log *log, const struct u
     if (fstat(old->fd, &st) != 0) {
         return unseen__error_io(error, "read", old->path, errno);
     }
-    const enum unseen_status status = log_init(log, old->path, true, &old->allocator, error);
+    const enum unseen_status status = log_init(log, old->path, old, true, &old->allocator, error);
     return status == UNSEEN_OK ? log_make(log, header, NEW_SUFFIX, &st, 0, error) : status;
 }
 
@@ -323,7 +328,7 @@ enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
     }
     /* The id makes the name unique: another process may be making the same log. */
     (void)snprintf(suffix, sizeof(suffix), ".%08x%s", (unsigned)load_le32(header->id), NEW_SUFFIX);
-    enum unseen_status status = log_init(log, path, true, allocator, error);
+    enum unseen_status status = log_init(log, path, NULL, true, allocator, error);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -398,7 +403,7 @@ enum unseen_status unseen__log_start_draft(struct unseen__log *log, const char *
                                            const struct unseen_allocator *allocator,
                                            struct unseen_error *error)
 {
-    enum unseen_status status = log_init(log, path, true, allocator, error);
+    enum unseen_status status = log_init(log, path, NULL, true, allocator, error);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -444,7 +449,7 @@ enum unseen_status unseen__log_copy(struct unseen__log *log, const struct unseen
     if (fstat(old->fd, &st) != 0) {
         return unseen__error_io(error, "read", old->path, errno);
     }
-    enum unseen_status status = log_init(log, old->path, true, &old->allocator, error);
+    enum unseen_status status = log_init(log, old->path, old, true, &old->allocator, error);
     if (status != UNSEEN_OK) {
         return status;
     }

@@ -856,6 +856,60 @@ static void test_link_and_mode(void)
     CHECK_EQ(size_of(image), 0);
 }
 
+/* A store stays where it was opened: also if the process goes to another folder, or if the link that
+ * led to the store leads to another one by now. A compaction that asked anew would put the new log
+ * there. */
+static void test_stays_where_it_is(bool is_new, bool is_link)
+{
+    enum {
+        MANY = 200000,
+        REMOVED = 190000
+    };
+    const int here = open(".", O_RDONLY | O_DIRECTORY);
+    char elsewhere[PATH_LEN];
+    char image_of_other[PATH_LEN + 16];
+    snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", dir);
+    snprintf(image_of_other, sizeof(image_of_other), "%s.image", other);
+    const char *const name = is_link ? path : "other";
+    test_folder_clear(dir);
+    CHECK(mkdir(elsewhere, 0700) == 0);
+    if (!is_new) {
+        test_store_close(open_store(other, UNSEEN_STORE_CREATE));
+    }
+    CHECK(symlink(other, path) == 0 && chdir(dir) == 0);
+    struct unseen_store *store = open_store(name, UNSEEN_STORE_CREATE);
+    if (is_link) {
+        test_store_close(open_store(output, UNSEEN_STORE_CREATE));
+        CHECK(unlink(path) == 0 && symlink(output, path) == 0);
+    } else {
+        CHECK(chdir(elsewhere) == 0);
+    }
+    add_range(store, 0, MANY);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    const uint64_t size = size_of(other);
+    for (uint64_t i = 0; i < REMOVED; i++) {
+        char text[64];
+        uint8_t verdict;
+        const struct unseen_bytes removed = {text, item(text, i)};
+        CHECK(unseen_store_remove(store, &removed, 1, &verdict, NULL) == UNSEEN_OK);
+    }
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    add_range(store, MANY, MANY + 80000);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    test_store_close(store);
+    CHECK(fchdir(here) == 0 && rmdir(elsewhere) == 0);
+    CHECK(size_of(other) < size && size_of(image_of_other) > 0); /* compacted */
+    store = open_store(other, UNSEEN_STORE_READ);
+    CHECK_EQ(count(store, 0, MANY + 80000), MANY - REMOVED + 80000);
+    test_store_close(store);
+    if (is_link) {
+        store = open_store(output, UNSEEN_STORE_READ);
+        CHECK_EQ(count(store, 0, 1000), 0);
+        test_store_close(store);
+    }
+    CHECK(close(here) == 0);
+}
+
 /* Two headers that are good and say different things: neither is believed. */
 static void test_two_headers(void)
 {
@@ -1483,6 +1537,9 @@ int main(void)
     test_foreign();
     test_neighbours();
     test_link_and_mode();
+    test_stays_where_it_is(false, false);
+    test_stays_where_it_is(true, false);
+    test_stays_where_it_is(false, true);
     test_forged_image();
     test_wide_keys();
     test_no_log();
