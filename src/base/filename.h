@@ -12,7 +12,8 @@ char *unseen__path_with(const struct unseen_allocator *allocator, const char *pa
 
 /* Returns where path leads, from the root and with all symbolic links resolved: files beside it are
  * made there, also when the process has gone to another folder. Of a file that does not exist yet
- * the folder is resolved, and a path that leads nowhere is returned as it is; NULL without memory. */
+ * the folder is resolved, and a path that leads nowhere is returned as it is. NULL without
+ * memory. */
 char *unseen__path_real(const struct unseen_allocator *allocator, const char *path);
 
 /* Returns the folder that path lies in, "." if path is only a name; NULL without memory. */

@@ -88,6 +88,13 @@ bool unseen__log_has_name(const struct unseen__log *log)
     return unseen__lock_has_name(log->fd, log->file);
 }
 
+bool unseen__log_has_changed(const struct unseen__log *log, const struct unseen__file_stamp *since)
+{
+    struct unseen__file_stamp now;
+    return !unseen__log_has_name(log) || unseen__file_stamp(log->fd, &now) != 0 ||
+           !unseen__file_stamp_equals(&now, since);
+}
+
 /* True if the log is not a regular file. A folder cannot be opened to write, and a socket cannot be
  * opened at all: then the path is asked. */
 static bool is_special_file(const struct unseen__log *log)

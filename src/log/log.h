@@ -80,6 +80,9 @@ enum unseen_status unseen__log_publish_draft(struct unseen__log *log, const stru
 /* True if the open file is still the file called log->file. */
 bool unseen__log_has_name(const struct unseen__log *log);
 
+/* True if the file is no more what it was at that stamp, or has lost its name. */
+bool unseen__log_has_changed(const struct unseen__log *log, const struct unseen__file_stamp *since);
+
 /* Appends a record; its offset, number and checksum are filled in here. keys are packed; bits may
  * be NULL if the record lacks UNSEEN__FLAG_REMOVALS. Returns when the record is written, and with
  * `sync` when it is durable. After an error, append nothing more. Errors: IO, NOMEM. */

@@ -227,9 +227,7 @@ static void note_lost_end(struct unseen__reading *r, uint64_t covered)
  * does not agree with what was read may well agree with what is there now. */
 static bool has_changed(const struct unseen__reading *r)
 {
-    struct unseen__file_stamp now;
-    return !unseen__log_has_name(r->log) || unseen__file_stamp(r->log->fd, &now) != 0 ||
-           !unseen__file_stamp_equals(&now, &r->file);
+    return unseen__log_has_changed(r->log, &r->file);
 }
 
 static enum unseen_status changed_meanwhile(const struct unseen__log *log,

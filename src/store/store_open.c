@@ -20,7 +20,7 @@ enum {
      * refresh.c makes a larger one when these have come. */
     READ_SLACK = 1 << 20,
 
-    TRIES = 3 /* to open a store that others create, or replace */
+    TRIES = 3 /* to open a store that others create, change or replace */
 };
 
 /* ---- the set ---- */
@@ -290,12 +290,13 @@ void unseen__store_release(struct unseen_store *store)
     unseen__free(&allocator, store, sizeof(*store));
 }
 
-/* *is_replaced_out: the log that could not be opened no longer has its name. */
+/* *has_changed_out: the log that could not be opened is no more what it was when that began. */
 static enum unseen_status open_store(struct unseen_store **store_out, const char *path,
                                      const struct unseen_store_options *options, bool follows,
-                                     bool *is_replaced_out, struct unseen_error *error)
+                                     bool *has_changed_out, struct unseen_error *error)
 {
-    *is_replaced_out = false;
+    struct unseen__file_stamp file = {0};
+    *has_changed_out = false;
     const struct unseen_allocator allocator = unseen__allocator(options->allocator);
     struct unseen_store *store =
         unseen__alloc_zero(&allocator, sizeof(*store), _Alignof(struct unseen_store));
@@ -314,13 +315,14 @@ static enum unseen_status open_store(struct unseen_store **store_out, const char
         status = unseen__store_url_make(store, error);
     }
     if (status == UNSEEN_OK) {
+        (void)unseen__file_stamp(store->log.fd, &file); /* without it the log counts as changed */
         status = load(store, error);
     }
     if (status == UNSEEN_OK && options->mode != UNSEEN_STORE_READ) {
         status = start_writing(store, options, error);
     }
     if (status != UNSEEN_OK) {
-        *is_replaced_out = store->log.fd >= 0 && !unseen__log_has_name(&store->log);
+        *has_changed_out = store->log.fd >= 0 && unseen__log_has_changed(&store->log, &file);
         unseen__store_release(store);
         return status;
     }
@@ -328,18 +330,19 @@ static enum unseen_status open_store(struct unseen_store **store_out, const char
     return UNSEEN_OK;
 }
 
-/* A reader takes no lock. If a merge replaces the log while it is read, the image is that of the new
- * log, and the old one looks damaged: then the new one is read. */
+/* A reader takes no lock. If a merge replaces the log while it is read, the image is that of the
+ * new log, and the old one looks damaged; so does a log from which a writer cuts off what a killed
+ * one has left, and goes on there. Then the store is opened again. */
 static enum unseen_status open_latest(struct unseen_store **store_out, const char *path,
                                       const struct unseen_store_options *options, bool follows,
                                       struct unseen_error *error)
 {
-    bool is_replaced = false;
+    bool has_changed = false;
     enum unseen_status status;
     int tries = 0;
     do {
-        status = open_store(store_out, path, options, follows, &is_replaced, error);
-    } while (status == UNSEEN_ERR_CORRUPT && is_replaced && ++tries < TRIES);
+        status = open_store(store_out, path, options, follows, &has_changed, error);
+    } while (status == UNSEEN_ERR_CORRUPT && has_changed && ++tries < TRIES);
     return status;
 }
 

@@ -551,51 +551,100 @@ static void test_verify_beside_merge(void)
     CHECK(health.ndamages == 0 && health.nadded == 150000);
 }
 
-/* Merges at one of its allocations. */
-struct merging_allocator {
+/* Lets another process do something at one of its allocations. */
+struct acting_allocator {
     uint64_t nallocs; /* so far */
-    uint64_t merge_at;
-    bool is_merged;
+    uint64_t act_at;
+    void (*act)(void);
+    bool has_acted;
 };
 
-static void *merging_alloc(void *context, size_t size, size_t align)
+static void *acting_alloc(void *context, size_t size, size_t align)
 {
-    struct merging_allocator *a = context;
-    if (++a->nallocs == a->merge_at) {
-        merge_once(&a->is_merged, NULL);
+    struct acting_allocator *a = context;
+    if (++a->nallocs == a->act_at) {
+        a->has_acted = true;
+        a->act();
     }
     return aligned_alloc(align, (size + align - 1) / align * align);
 }
 
-static void merging_free(void *context, void *memory, size_t size)
+static void acting_free(void *context, void *memory, size_t size)
 {
     (void)context;
     (void)size;
     free(memory);
 }
 
-/* Who only reads takes no lock. A merge, at whatever moment of the opening, is no damage. */
-static void test_open_beside_merge(void)
+static void merge(void)
 {
-    uint64_t merge_at = 0;
-    bool is_merged = true;
-    while (is_merged) {
-        struct merging_allocator a = {.merge_at = merge_at += 3};
-        const struct unseen_allocator allocator = {merging_alloc, merging_free, &a};
-        struct unseen_store_options options = options_of(UNSEEN_STORE_READ);
-        options.allocator = &allocator;
-        test_folder_clear(dir);
-        struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
-        add_range(store, 0, 70000);
+    bool is_merged = false;
+    merge_once(&is_merged, NULL);
+}
+
+static void make_few(void)
+{
+    struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
+    add_range(store, 0, 70000);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    test_store_close(store);
+}
+
+/* Cuts the end off and goes on, with records that begin where there was the middle of that one. */
+static void go_on_with_torn(void)
+{
+    static const uint64_t ends[] = {210000, 220000, 330000};
+    struct unseen_store *store = open_store(path, UNSEEN_STORE_WRITE);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        add_range(store, i == 0 ? 70000 : ends[i - 1], ends[i]);
         CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
-        test_store_close(store);
-        store = test_store_open(path, &options);
-        is_merged = a.is_merged;
-        const uint64_t nkeys = count(store, 0, 150000);
-        CHECK(nkeys == 70000 || (is_merged && nkeys == 150000));
-        test_store_close(store);
     }
-    CHECK(merge_at > 10);
+    test_store_close(store);
+}
+
+/* As a writer leaves a store that is killed in the middle of a long record. */
+static void make_torn(void)
+{
+    make_few();
+    struct unseen_store *store = open_store(path, UNSEEN_STORE_WRITE);
+    add_range(store, 70000, 270000);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    const uint64_t end = test_store_info(store).log_bytes;
+    test_store_close(store);
+    CHECK(truncate(path, (off_t)end) == 0 && unlink(image) == 0);
+    test_file_flip(path, end - 100);
+}
+
+/* Opens a store to read, and acts at one of the allocations (0: at none). Returns how many there
+ * were. */
+static uint64_t open_and_act(void (*make)(void), void (*act)(void), uint64_t act_at,
+                             uint64_t nafter)
+{
+    struct acting_allocator a = {.act_at = act_at, .act = act};
+    const struct unseen_allocator allocator = {acting_alloc, acting_free, &a};
+    struct unseen_store_options options = options_of(UNSEEN_STORE_READ);
+    options.allocator = &allocator;
+    test_folder_clear(dir);
+    make();
+    struct unseen_store *store = test_store_open(path, &options);
+    const uint64_t nallocs = a.nallocs;
+    const uint64_t nkeys = count(store, 0, nafter);
+    CHECK(a.has_acted == (act_at > 0));
+    CHECK(nkeys == 70000 || (a.has_acted && nkeys > 70000 && nkeys <= nafter));
+    test_store_close(store);
+    return nallocs;
+}
+
+/* Who only reads takes no lock. What a writer does, at whatever moment of the opening, is no
+ * damage: the reader has the keys of before, and maybe of commits since then. */
+static void test_open_beside_writer(void (*make)(void), void (*act)(void), uint64_t step,
+                                    uint64_t nafter)
+{
+    const uint64_t nallocs = open_and_act(make, act, 0, nafter);
+    CHECK(nallocs > 10);
+    for (uint64_t before_end = 0; before_end < nallocs; before_end += step) {
+        (void)open_and_act(make, act, nallocs - before_end, nafter);
+    }
 }
 
 /* Adds or removes the item 1, and returns where the log ends then. */
@@ -856,9 +905,9 @@ static void test_link_and_mode(void)
     CHECK_EQ(size_of(image), 0);
 }
 
-/* A store stays where it was opened: also if the process goes to another folder, or if the link that
- * led to the store leads to another one by now. A compaction that asked anew would put the new log
- * there. */
+/* A store stays where it was opened: also if the process goes to another folder, or if the link
+ * that led to the store leads to another one by now. A compaction that asked anew would put the new
+ * log there. */
 static void test_stays_where_it_is(bool is_new, bool is_link)
 {
     enum {
@@ -1526,7 +1575,8 @@ int main(void)
     test_cut_off();
     test_damage_meanwhile();
     test_verify_beside_merge();
-    test_open_beside_merge();
+    test_open_beside_writer(make_few, merge, 3, 150000);
+    test_open_beside_writer(make_torn, go_on_with_torn, 8, 330000);
     test_counts_once("compact-count");
     test_counts_once("counting");
     test_counts_once("scalable-count");
