@@ -55,8 +55,9 @@ struct connection {
     bool syncing;     /* an F: before the next request everything is to be sent and durable */
     struct text
         news; /* a struct line_news for each key that was new and whose answer may not have been
-                       * sent yet; on sockets */
-    uint64_t changed_at; /* so many changes of the service were made before the first of news */
+                       * sent yet; on sockets, and behind O durable */
+    uint64_t changed_at; /* at least so many changes of the service were made before the first of
+                          * news: exactly so many when news were empty the last time */
 
     /* the loop's own */
     int in_fd;

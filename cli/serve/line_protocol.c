@@ -95,9 +95,11 @@ static void keep(struct connection *c, struct text *text, const void *data, size
     c->failed = c->failed || !text_append(text, data, len);
 }
 
+/* On standard output a change is sent before it is committed; one that was not sent is forgotten
+ * then, without this. */
 static bool keeps_news(const struct connection *c, enum request_type type)
 {
-    return type == REQUEST_ADD && !c->is_standard;
+    return type == REQUEST_ADD && (!c->is_standard || c->is_durable);
 }
 
 /* There is room for n. Each is written, and the end moves for those that were new only: nobody can
@@ -114,8 +116,8 @@ static void note_news(struct connection *c, const struct unseen_key *keys, size_
     c->news.len += nnew * sizeof(*to);
 }
 
-/* Asks and changes. On a socket it notes which keys were new: if the client goes away before it was
- * told, they become new again. */
+/* Asks and changes, and notes which keys were new: if the client goes away before it was told, they
+ * become new again. */
 static void mark_keys(struct connection *c, enum request_type type, const struct unseen_key *keys,
                       size_t n, char *marks)
 {

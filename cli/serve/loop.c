@@ -89,15 +89,16 @@ void loop_block_signals(bool listens)
 static void drop_connection(struct loop *l, size_t i)
 {
     struct connection *c = l->connections[i];
+    line_take_back(c, c->gone + c->sent);
     if (!c->is_standard) {
         (void)close(c->in_fd); /* the answers that were sent are on their way */
-        line_take_back(c, c->gone + c->sent);
     } else if (!connection_is_complete(c)) {
         l->failed = true;
         l->reader_gone = c->reader_gone;
         if (c->failed) {
             message_error("out of memory for answers");
-            l->is_held_up = true; /* the client was not told of the last changes */
+            /* The client was not told of the last changes. */
+            l->is_held_up = !c->is_durable;
         }
     }
     connection_release(c);
@@ -467,7 +468,7 @@ bool loop_run(struct service *service, const struct listen_options *where, bool 
     }
     note_sent(&l);
     /* The last settle may have had no room for this. Clients of a socket that held it up are gone,
-     * and what they were not told is taken back. */
+     * and what they were not told is taken back, as behind O durable. */
     if (where || !l.is_held_up) {
         service_commit(service);
     }

@@ -133,6 +133,76 @@ is_there(url, b"0")
 assert c.ask(b"X 10 600") == b"1", "the lease is gone"
 assert c.f.readline().split()[1] == url
 END
+# A co-process that is ended while a change waits for the disk, or whose reader goes: what was not told is not there.
+cat > coprocess.py << 'END'
+import array, fcntl, os, signal, subprocess, sys, termios, time
+
+for i, end in enumerate(("signal", "reader") * 3):
+    server = subprocess.Popen([os.environ["UNSEEN"], "serve", "coprocess"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              env={**os.environ, "LD_PRELOAD": "./gate.so"}, bufsize=0)
+    assert server.stdout.readline().startswith(b"unseen 1 ")
+    server.stdin.write(b"O durable\nA http://told.example/%d\n" % i)
+    assert server.stdout.readline() == b"OK\n" and server.stdout.readline() == b"1\n"
+    open("gate", "w").close()
+    server.stdin.write(b"A http://untold.example/%d\n" % i)
+    left = array.array("i", [1])
+    while left[0] > 0:  # a request that was read is answered before a signal is looked at
+        fcntl.ioctl(server.stdin, termios.FIONREAD, left)
+    told = b""
+    if end == "signal":
+        server.send_signal(signal.SIGTERM)
+        time.sleep(0.2)
+        os.remove("gate")
+        told = server.stdout.read()
+    else:
+        server.stdout.close()
+        os.remove("gate")
+    server.wait()
+    asked = subprocess.run([os.environ["UNSEEN"], "check", "coprocess"], stdout=subprocess.PIPE,
+                           input=b"http://told.example/%d\nhttp://untold.example/%d\n" % (i, i))
+    assert asked.stdout.count(b"\n") == 1 + told.count(b"1\n"), (end, told, asked)
+END
+# What is kept to be taken back is in proportion to the answers that were not read, not to all since the last moment
+# without one. The client leaves 150,000 answers unread all the time.
+cat > backlog.py << 'END'
+import os, subprocess, threading
+
+N, BEHIND = 1500000, 150000
+server = subprocess.Popen([os.environ["UNSEEN"], "serve", "-p", "none", "backlog"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, bufsize=0)
+assert server.stdout.readline().startswith(b"unseen 1 ")
+server.stdin.write(b"O durable\n")
+assert server.stdout.readline() == b"OK\n"
+moved = threading.Condition()
+nasked = nread = 0
+
+def ask():
+    global nasked
+    while nasked < N:
+        with moved:
+            moved.wait_for(lambda: nasked - nread < BEHIND)
+        data = memoryview(b"".join(b"A %d\n" % i for i in range(nasked, nasked + 2000)))
+        while data:
+            data = data[server.stdin.write(data):]
+        with moved:
+            nasked += 2000
+            moved.notify()
+
+asker = threading.Thread(target=ask)
+asker.start()
+while nread < N - BEHIND:
+    with moved:
+        moved.wait_for(lambda: nasked - nread >= BEHIND or nasked == N)
+    data = os.read(server.stdout.fileno(), 8192)
+    with moved:
+        nread += data.count(b"\n")
+        moved.notify()
+asker.join()
+most = [int(line.split()[1]) for line in open("/proc/%d/status" % server.pid) if line.startswith("VmHWM")]
+server.kill()
+server.wait()
+assert most[0] < 32 * 1024, "%d KiB" % most[0]
+END
 if ! sanitized && cc -shared -fPIC -O1 -o gate.so gate.c 2> cc_err; then
     stop_listening
     last='a lease of a server that was killed'
@@ -141,8 +211,12 @@ if ! sanitized && cc -shared -fPIC -O1 -o gate.so gate.c 2> cc_err; then
     stop_process "$server" KILL
     LD_PRELOAD=./gate.so listening serve killed --listen unix:sock
     holds python3 killed.py $server add
+    last='a co-process that is ended'
+    holds python3 coprocess.py
+    last='a co-process that is never read to the end'
+    holds python3 backlog.py
 else
-    printf 'skipped: a lease of a server that was killed, no C compiler or a sanitizer\n'
+    printf 'skipped: what waits for the disk, no C compiler or a sanitizer\n'
 fi
 
 # --wait waits for a server, too.
