@@ -98,10 +98,11 @@ static enum unseen_status collect_keys(struct writer *w)
 {
     const struct unseen__log_header *header = &w->log->header;
     const struct unseen__filter_ops *ops = unseen__filter_find(header->filter);
+    const bool is_wide = header->key_bits > 64; /* a set that is exact has 64 or 128 bits */
     const struct unseen_set_options options = {.size = sizeof(options),
                                                .filter = "exact",
-                                               .fpr = header->key_bits > 64 ? 1e-28 : 1e-9,
-                                               .key_bits = header->key_bits,
+                                               .fpr = is_wide ? 1e-28 : 1e-9,
+                                               .key_bits = is_wide ? 128 : 64,
                                                .allocator = &w->log->allocator};
     return ops && ops->add_absent
                ? unseen__set_create(&w->written, &options, &header->secret, NULL, w->error)

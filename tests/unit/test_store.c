@@ -668,10 +668,11 @@ static uint64_t change_one(const struct unseen_store_options *options, bool remo
 
 /* A key whose removal is damaged is in the log twice. It counts once in the repaired store, so one
  * removal makes it NEW again. */
-static void test_counts_once(const char *filter)
+static void test_counts_once(const char *filter, unsigned key_bits)
 {
     struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
     options.filter = filter;
+    options.key_bits = key_bits;
     options.fpr = 1e-5;
     options.capacity = strncmp(filter, "scalable", 8) == 0 ? 0 : 1000;
     test_folder_clear(dir);
@@ -1577,9 +1578,11 @@ int main(void)
     test_verify_beside_merge();
     test_open_beside_writer(make_few, merge, 3, 150000);
     test_open_beside_writer(make_torn, go_on_with_torn, 8, 330000);
-    test_counts_once("compact-count");
-    test_counts_once("counting");
-    test_counts_once("scalable-count");
+    for (unsigned key_bits = 64; key_bits <= 128; key_bits += 32) {
+        test_counts_once("compact-count", key_bits);
+        test_counts_once("counting", key_bits);
+        test_counts_once("scalable-count", key_bits);
+    }
     test_headers();
     test_two_headers();
     test_header_fields();
