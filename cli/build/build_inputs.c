@@ -83,7 +83,7 @@ static bool sample(const char *name, const struct options *o, char *room, double
     }
     size_t len = 0;
     ssize_t n = 1;
-    while (n > 0 && len + 16 <= SAMPLE_BYTES) {
+    while (n > 0 && len + INPUT_READ_MIN <= SAMPLE_BYTES) {
         n = input_read(in, room + len, SAMPLE_BYTES - len);
         len += n > 0 ? (size_t)n : 0;
     }

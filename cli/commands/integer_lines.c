@@ -95,7 +95,7 @@ static bool take_buffer(struct integer_lines *s)
         memmove(s->buffer + FRONT, data + at, s->filled - at);
         s->filled -= at;
     }
-    if (s->filled == BUFFER_BYTES) {
+    if (BUFFER_BYTES - s->filled < INPUT_READ_MIN) {
         report_line(s, s->line + 1, (struct unseen_bytes){data, s->filled});
         return false;
     }

@@ -50,9 +50,13 @@ struct input_wait {
  * that failed, which has been reported. */
 struct input *input_open(const char *name, struct input_wait wait, const struct input_options *o);
 
+enum {
+    INPUT_READ_MIN = 16 /* a decoder that has less room might never move on */
+};
+
 /* Reads 1 to cap bytes. Waits only if there is no byte, and in front of the first line. Returns 0
  * at the end of the file, -1 after an error that has been reported, INPUT_STOP if `before` said so.
- * cap must be at least 16, and 1024 at the first call. */
+ * cap must be at least INPUT_READ_MIN, and 1024 at the first call. */
 ssize_t input_read(struct input *in, void *buf, size_t cap);
 
 /* Skips the first n bytes that input_read would return, or all if there are fewer. Call it before

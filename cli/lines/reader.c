@@ -118,7 +118,7 @@ static bool reader_read_more(struct reader *r)
         return false;
     }
     struct block *block = here(r);
-    if (block->cap - r->filled < 16 && !block_grow(r)) {
+    if (block->cap - r->filled < INPUT_READ_MIN && !block_grow(r)) {
         return false;
     }
     ssize_t n = input_read(r->input, block->data + r->filled, block->cap - r->filled);

@@ -95,6 +95,12 @@ refused "$(printf '1%.0s' {1..60})" "$(printf '1%.0s' {1..40})..." 3
 head -c 300000 /dev/zero | tr '\0' 1 > wrong
 run sort wrong
 expect 2 '' "unseen: error: wrong:1: '1111111111111111111111111111111111111111...' is not an integer from 0 to 1099511627775\nunseen: hint: sort -n FILE takes other numbers, too\n"
+# A decoder of UTF-16 puts no part of a character: a line that leaves it less room is too long, too.
+{ printf '\376\377'; yes 1 | tr -d '\n' | head -c 300000 | sed 's/1/\x001/g'; } > wrong16
+last='unseen sort wrong16'
+timeout 60 "$UNSEEN" sort wrong16 > out 2> err < /dev/null
+status=$?
+expect 2 '' "unseen: error: wrong16:1: '1111111111111111111111111111111111111111...' is not an integer from 0 to 1099511627775\nunseen: hint: sort -n FILE takes other numbers, too\n"
 run sort a missing
 expect 2 '' 'unseen: error: cannot open missing: No such file or directory\n'
 printf '1\n2' | gzip -nc | head -c 12 > cut.gz
