@@ -61,6 +61,16 @@ for store in lmdb rocksdb; do
     check $store || fail "$store: $(cat "$work/checked")"
     passed "$store: deletes"
 
+    # A part of a large image that is damaged gives no answers: the store is asked then, and the guard lacks no key.
+    forget
+    "$tool" "$db" rebuild
+    pairs 1 2000000 | "$tool" --fast --batch 10000 "$db" put >/dev/null
+    image=$(find "$db" "$db.guard" -name 'recent.*.image' 2>/dev/null || true)
+    [ "$(stat -c %s "$image")" -gt 8388608 ] || fail "$store: the image is read at once"
+    head -c 4096 /dev/zero | dd of="$image" bs=4096 seek=1024 conv=notrunc status=none
+    check $store || fail "$store: a damaged image: $(cat "$work/checked")"
+    passed "$store: a damaged image"
+
     # Killed at random, while it writes and while it rebuilds.
     forget
     : >"$work/durable"
