@@ -39,6 +39,7 @@ struct guard {
     struct recent recents[RECENTS_MAX]; /* the last one gets new keys */
     size_t nrecents;
     bool is_rebuilding;       /* a key that only the old list has must be recorded, too */
+    pthread_mutex_t rebuilds; /* held by a rebuild from its beginning to its end */
     pthread_rwlock_t writers; /* held to read by writers, to write by a rebuild */
     pthread_rwlock_t state;   /* held to read by questions, to write by changes of the above */
     pthread_mutex_t adding;   /* a store of unseen has one writer */
@@ -139,6 +140,7 @@ struct guard *guard_open(const char *folder, double rate)
     }
     g->folder = strdup(folder);
     g->rate = rate;
+    (void)pthread_mutex_init(&g->rebuilds, NULL);
     (void)pthread_rwlock_init(&g->writers, NULL);
     (void)pthread_rwlock_init(&g->state, NULL);
     (void)pthread_mutex_init(&g->adding, NULL);
@@ -169,6 +171,7 @@ void guard_close(struct guard *g)
     (void)pthread_mutex_destroy(&g->adding);
     (void)pthread_rwlock_destroy(&g->state);
     (void)pthread_rwlock_destroy(&g->writers);
+    (void)pthread_mutex_destroy(&g->rebuilds);
     free(g->folder);
     free(g);
 }
@@ -347,7 +350,7 @@ static void change_lists(struct guard *g, struct unseen_list *list, size_t ndone
     }
 }
 
-bool guard_rebuild(struct guard *g, const struct guard_scan *scan)
+static bool rebuild(struct guard *g, const struct guard_scan *scan)
 {
     (void)pthread_rwlock_wrlock(&g->writers);
     (void)pthread_rwlock_wrlock(&g->state);
@@ -363,6 +366,15 @@ bool guard_rebuild(struct guard *g, const struct guard_scan *scan)
     }
     change_lists(g, list, ndone);
     return true;
+}
+
+/* A rebuild removes the recents that were there when it began, so no other may remove them. */
+bool guard_rebuild(struct guard *g, const struct guard_scan *scan)
+{
+    (void)pthread_mutex_lock(&g->rebuilds);
+    const bool done = rebuild(g, scan);
+    (void)pthread_mutex_unlock(&g->rebuilds);
+    return done;
 }
 
 /* ---- Figures --------------------------------------------------------------------------------- */

@@ -49,7 +49,7 @@ bool guard_add(struct guard *guard, const struct unseen_bytes *keys, size_t n);
 
 /* Makes the list anew. each calls take with every key of the store as it is when `begin` was
  * called, or later; begin is called when no write is under way, and must not take long (a
- * snapshot). */
+ * snapshot). While a thread rebuilds, another one that wants to waits. */
 struct guard_scan {
     bool (*begin)(void *context);
     bool (*each)(void *context, bool (*take)(void *build, const void *key, size_t len),

@@ -32,6 +32,12 @@ check() { # PROGRAM
     "$work/$1" "$work/db" check >"$work/checked"
 }
 
+# Two threads rebuild at once: the second one waits.
+cc -std=c11 -O2 -Wall -Wextra -Werror -Iinclude -Iexamples/guard tests/systems/guard_rebuilds.c examples/guard/guard.c \
+    -o "$work/rebuilds" $build/libunseen.a -lidn2 -lsodium -lm -pthread
+"$work/rebuilds" "$work/rebuilt" || fail 'two rebuilds at once'
+passed 'two rebuilds at once'
+
 for store in lmdb rocksdb; do
     compile $store $store examples
     tool=$work/$store
