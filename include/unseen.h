@@ -907,7 +907,9 @@ UNSEEN_API enum unseen_status unseen_store_publish(
  *   - *len_out is the length from which to write on.
  *   - Call it before the first add.
  *   - Bytes that are cut off are appended to NAME.cut, which only the owner may read.
+ *   - A named file stays locked until fd is closed: it has one writer at a time.
  * Errors:
+ *   - BUSY: another run, also one of another store, writes to the file
  *   - READONLY
  *   - ARGUMENT
  *   - IO

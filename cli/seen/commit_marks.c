@@ -36,6 +36,9 @@ static bool report_output(const struct commit_marks *h, const char *last,
                      " %s, then the same again; if not: unseen -s %s -o NEW FILE",
                      error->offset, name, path);
         break;
+    case UNSEEN_ERR_BUSY:
+        message_hint("--wait waits until it has ended; or unseen -s %s -o OTHER FILE", path);
+        break;
     case UNSEEN_ERR_ARGUMENT:
         message_hint("unseen -s %s FILE >> %s", path, name);
         break;
@@ -61,17 +64,23 @@ static void warn_gone(const char *last, uint64_t len, const char *name, uint64_t
     }
 }
 
-/* Tells the store of the output file, whose length is len. `last` is the output of the last run, if
- * that was interrupted. */
-static bool tell_named(struct commit_marks *h, const char *name, uint64_t len, const char *last)
+/* Tells the store of the output file. `last` is the output of the last run, if that was
+ * interrupted. Waits, as --wait says, for a run of another store that writes to the file. */
+static bool tell_named(struct commit_marks *h, const char *name, const char *last)
 {
+    struct stat st = {.st_size = 0};
     struct unseen_error error = {.status = UNSEEN_OK};
     const uint64_t last_len = stores_info(h->store).output_len;
-    error.status = unseen_store_output(h->store, h->out->fd, name, &h->start, &error);
+    double waited = 0;
+    do {
+        (void)fstat(h->out->fd, &st); /* open, and a regular file */
+        error.status = unseen_store_output(h->store, h->out->fd, name, &h->start, &error);
+    } while (stores_wait(h->o, &waited, &error));
     if (error.status != UNSEEN_OK) {
         return report_output(h, last, &error);
     }
     h->keeps_length = true;
+    const uint64_t len = (uint64_t)st.st_size;
     if (h->start < len) {
         message_warning(
             "%s was cut from %" PRIu64 " to %" PRIu64
@@ -83,7 +92,7 @@ static bool tell_named(struct commit_marks *h, const char *name, uint64_t len, c
     return output_seek(h->out, h->start, SEEK_SET);
 }
 
-static bool tell_file(struct commit_marks *h, uint64_t len)
+static bool tell_file(struct commit_marks *h)
 {
     const struct unseen_store_info info = stores_info(h->store);
     char *name = realpath(h->out->name, NULL);
@@ -95,7 +104,7 @@ static bool tell_file(struct commit_marks *h, uint64_t len)
     } else if (info.output_interrupted && !last) {
         told = message_no_memory();
     } else {
-        told = tell_named(h, name, len, last);
+        told = tell_named(h, name, last);
     }
     free(name);
     free(last);
@@ -161,7 +170,7 @@ bool commit_marks_start(struct commit_marks *h)
         end_torn_line(h, h->out->fd, (uint64_t)st.st_size);
         return output_seek(h->out, 0, SEEK_END);
     }
-    if (!tell_file(h, (uint64_t)st.st_size)) {
+    if (!tell_file(h)) {
         return false;
     }
     end_torn_line(h, h->out->fd, h->start);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filename.h"
+#include "base/lock.h"
 #include "base/memory.h"
 #include "base/own.h"
 #include "store/store.h"
@@ -213,6 +214,11 @@ enum unseen_status unseen_store_output(struct unseen_store *store, int fd, const
         return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET,
                              "%s cannot keep the length of an output%s", store->log.path,
                              no_log ? ": it has no log" : "");
+    }
+    /* Two writers of one file, each at a place of its own, would write over each other's lines. A
+     * file system without locks is taken as it is. */
+    if (name && unseen__lock_take(fd, name, error) == UNSEEN_ERR_BUSY) {
+        return UNSEEN_ERR_BUSY;
     }
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET,

@@ -46,6 +46,26 @@ run -s v.unseen -o /dev/null one two
 expect 0 '' ''
 run -s v.unseen -o nodir/queue one
 expect 2 '' 'unseen: error: cannot open nodir/queue: No such file or directory\n'
+# One file has one writer at a time, whatever store remembers its lines.
+mkfifo held
+"$UNSEEN" -s first.unseen -o shared held &
+writer=$!
+exec 9> held
+printf 'http://first/1\n' >&9
+eventually has_lines shared 1
+printf 'http://second/1\n' > in
+run --wait=0 -s second.unseen -o shared
+expect 2 '' "unseen: error: $PWD/shared is being written to by process $writer\nunseen: hint: --wait waits until it has ended; or unseen -s second.unseen -o OTHER FILE\n"
+"$UNSEEN" --wait -s second.unseen -o shared in 2> waiting 9>&- &
+second=$!
+eventually grep -q '^unseen: waiting: ' waiting
+printf 'http://first/2\n' >&9
+exec 9>&-
+wait "$writer" "$second"
+holds [ $? = 0 ]
+printf 'http://first/1\nhttp://first/2\nhttp://second/1\n' > want
+same shared want
+rm in held
 # Not through a fifo, and not for what the reader did not take.
 mkfifo pipe
 cat pipe > got &
