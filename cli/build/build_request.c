@@ -56,13 +56,8 @@ bool build_check_target(const struct options *o)
 
 static bool check_standard_input(const struct build_job *m)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < m->inputs.n; i++) {
-        n += files_is_standard_input(m->inputs.names[i]);
-    }
-    for (size_t i = 0; i < m->o->list.nknown_good; i++) {
-        n += files_is_standard_input(m->o->list.known_good[i]);
-    }
+    const size_t n = files_count_standard_input(m->inputs.names, m->inputs.n) +
+                     files_count_standard_input(m->o->list.known_good, m->o->list.nknown_good);
     if (n > 1) {
         message_error("standard input can be read only once");
         message_hint("unseen build --known-good FILE %s < FILE", m->o->seen.path);

@@ -295,6 +295,11 @@ bool count_inputs_fit(const struct options *o)
         message_hint("unseen count --both FILE FILE");
         return false;
     }
+    if (o->group.both && files_count_standard_input(o->input.files, o->input.nfiles) > 1) {
+        message_error("standard input can be read only once");
+        message_hint("unseen count --both FILE - < FILE");
+        return false;
+    }
     return true;
 }
 

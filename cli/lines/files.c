@@ -13,6 +13,15 @@ bool files_is_standard_input(const char *name)
     return strcmp(name, "-") == 0;
 }
 
+size_t files_count_standard_input(const char *const *names, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        count += files_is_standard_input(names[i]);
+    }
+    return count;
+}
+
 const char *files_shown(const char *name)
 {
     return files_is_standard_input(name) ? "standard input" : name;

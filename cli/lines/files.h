@@ -11,6 +11,9 @@
 
 bool files_is_standard_input(const char *name);
 
+/* How many of the n files are standard input, which can be read only once. */
+size_t files_count_standard_input(const char *const *names, size_t n);
+
 /* The name that messages show. */
 const char *files_shown(const char *name);
 

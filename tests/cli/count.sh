@@ -202,6 +202,8 @@ expect 0 '1\n' '*'
 holds grep -q '^{"lines":4,"new":1,"seen":3,' err
 run count --both twos
 expect 2 '' 'unseen: error: --both counts what is in each of several files\nunseen: hint: unseen count --both FILE FILE\n'
+run count --both twos - - < twos
+expect 2 '' 'unseen: error: standard input can be read only once\nunseen: hint: unseen count --both FILE - < FILE\n'
 run count --both twos missing
 expect 2 '' 'unseen: error: cannot open missing: No such file or directory\n'
 run count --both -k 1 --by 2 mon.tsv tue.tsv
