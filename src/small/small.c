@@ -249,7 +249,9 @@ static enum unseen_status begin_layer(void **value, const struct small *small,
 }
 
 /* Writes the parts of `from` with each run cut into two. Returns their length; writes nothing if
- * `to` is NULL. The universe is a power of two. */
+ * `to` is NULL. The universe is a power of two. Returns 0 if a half has no room in a run: if all
+ * numbers are in one half, it is up to a bit for two numbers longer than the whole. Random numbers
+ * never are, but those of a value that was loaded may be. */
 static size_t halve_runs(const struct parts *from, uint8_t *to)
 {
     const size_t nruns = parts_runs(from);
@@ -270,6 +272,9 @@ static size_t halve_runs(const struct parts *from, uint8_t *to)
             const uint64_t *mine = numbers + (side ? cut : 0);
             const unsigned count = side ? n - cut : cut;
             const size_t len = unseen__run_len(mine, count, half);
+            if (len > PARTS_RUN_BYTES) {
+                return 0;
+            }
             if (to) {
                 to[2 * run + side] = (uint8_t)count;
                 to[2 * nruns + 2 * run + side] = (uint8_t)len;
@@ -291,8 +296,9 @@ static enum unseen_status double_runs(void **value, const struct small *small,
     }
     const uint8_t *before = *value;
     const size_t head = (size_t)(parts->start - before);
-    const size_t len = head + halve_runs(parts, NULL);
-    if (len > UNSEEN_SMALL_LEN_MAX + mark_len(before)) {
+    const size_t new_parts = halve_runs(parts, NULL);
+    const size_t len = head + new_parts;
+    if (new_parts == 0 || len > UNSEEN_SMALL_LEN_MAX + mark_len(before)) {
         return UNSEEN_ERR_SPACE;
     }
     const size_t memory = small_memory(len);

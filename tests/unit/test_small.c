@@ -441,6 +441,51 @@ static void check_forged(double fpr, size_t n)
     CHECK_EQ(counting.nlive, 0);
 }
 
+/* A run of 255 bytes, which is the most, whose numbers are all in the lower half of the universe.
+ * Cut in two it would have 259 bytes. The value is full then, and keeps its keys. */
+static void check_run_too_long_to_cut(void)
+{
+    enum {
+        LOG_RUNS = 4,
+        NRUNS = 1 << LOG_RUNS,
+        NNUMBERS = 67
+    };
+    const uint64_t universe = (uint64_t)1 << (40 - LOG_RUNS);
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .seed = "s", .seed_len = 1, .allocator = &allocator};
+    uint64_t numbers[NNUMBERS];
+    uint8_t bytes[2 + 2 * NRUNS + 255] = {SMALL_NARROW << 4 | 1, LOG_RUNS, NNUMBERS};
+    struct unseen_key keys[NNUMBERS + 1];
+    uint8_t verdicts[NNUMBERS + 1];
+    struct unseen_set *set;
+    void *value;
+    size_t ndone;
+    for (unsigned i = 0; i < NNUMBERS; i++) {
+        const uint64_t gap = ((uint64_t)1 << 28) + (i < 30 ? (uint64_t)1 << 29 : 0);
+        numbers[i] = gap + (i ? numbers[i - 1] : 0);
+        keys[i] = (struct unseen_key){numbers[i] & 0x1ffff, numbers[i] >> 17 << 41};
+    }
+    const size_t len = unseen__run_len(numbers, NNUMBERS, universe);
+    CHECK(len == 255 && unseen__run_len(numbers, NNUMBERS, universe / 2) == 259);
+    bytes[2 + NRUNS] = (uint8_t)len;
+    unseen__run_encode(bytes + 2 + 2 * NRUNS, len, numbers, NNUMBERS, universe);
+    CHECK(unseen_small_load(&value, bytes, sizeof(bytes), &allocator) == UNSEEN_OK);
+    keys[NNUMBERS] = (struct unseen_key){0, (universe / 2) >> 17 << 41};
+    CHECK(unseen_small_add(&value, keys, NNUMBERS + 1, verdicts, &ndone, &allocator) ==
+          UNSEEN_ERR_SPACE);
+    CHECK_EQ(ndone, NNUMBERS);
+    CHECK_EQ(unseen_small_len(value), sizeof(bytes));
+    CHECK(unseen_small_grow(&set, value, &options, NULL) == UNSEEN_OK);
+    CHECK(unseen_set_add_keys(set, keys, NNUMBERS + 1, verdicts, NULL) == UNSEEN_OK);
+    for (unsigned i = 0; i <= NNUMBERS; i++) {
+        CHECK(verdicts[i] == (i < NNUMBERS ? UNSEEN_SEEN : UNSEEN_NEW));
+    }
+    unseen_set_free(set);
+    unseen_small_free(value, &allocator);
+    CHECK_EQ(counting.nlive, 0);
+    CHECK_EQ(counting.bytes, 0);
+}
+
 /* The same bytes on every machine: their checksums, and one value as it stands in
  * docs/format.md. */
 static void check_golden(void)
@@ -675,6 +720,7 @@ int main(void)
     check_forged(1e-5, 100);
     check_forged(2e-6, 100);
     check_forged(0, 30);
+    check_run_too_long_to_cut();
     check_golden();
     check_frozen_sets();
     return test_end();
