@@ -67,6 +67,10 @@ struct unseen__filter_ops {
     /* The fewest bits that a key may have for this rate; NULL: any number will do. */
     unsigned (*key_bits)(double fpr);
 
+    /* Whether a new set may have this rate; NULL: create says so. A set that was made before keeps
+     * any rate that create takes. */
+    bool (*takes_rate)(double fpr);
+
     /* Into how many filters a set with these parameters may be divided, as a power of two: at most
      * `wanted`, unless the pieces of params->saved need another number. NULL: as many as wanted. */
     enum unseen_status (*shard_bits)(const struct unseen__filter_params *params, unsigned wanted,

@@ -57,6 +57,9 @@ static const double tightening = 0.9;
 /* A multiplier of splitmix64 [Steele14]; not that of unseen__key_narrow. */
 static const uint64_t spreading = 0xbf58476d1ce4e5b9u;
 
+/* The keys to which a new chain can grow, whatever its rate. */
+#define FAR 1e9
+
 /* The most bits of a plan: the link after them can be planned, too. */
 #define PLANNED_MAX 1e17
 
@@ -95,6 +98,18 @@ static const struct scalable *scalable_from_const(const struct unseen__filter *f
 static double link_rate(double fpr, unsigned i)
 {
     return fpr * (1 - tightening) * pow(tightening, i + 1);
+}
+
+/* Whether links can have the rates of a chain that grows to FAR keys. At a lower rate there would
+ * be no next link in the midst of the keys. */
+static bool can_grow_far(double fpr, const struct unseen__filter_ops *link_ops)
+{
+    unsigned last = 0;
+    for (double keys = FIRST_CAPACITY; keys < FAR; keys = 2 * keys + FIRST_CAPACITY) {
+        last++;
+    }
+    struct unseen_plan link = {.fpr = link_rate(fpr, last)};
+    return link_ops->plan(&link) == UNSEEN_OK;
 }
 
 /* ---- links ---- */
@@ -460,14 +475,14 @@ static enum unseen_status scalable_plan(struct unseen_plan *plan,
                                         const struct unseen__filter_ops *link_ops)
 {
     struct unseen_plan links[LINKS_MAX];
-    const double nkeys = plan->capacity ? (double)plan->capacity : 1e9;
+    const double nkeys = plan->capacity ? (double)plan->capacity : FAR;
     double bits = 0;
     double room = 0;
     if (plan->bits_per_key > 0 || plan->bits || plan->hashes || plan->lines) {
         return UNSEEN_ERR_UNSUPPORTED;
     }
     const unsigned n = plan_links(plan, link_ops, nkeys, links);
-    if (n == 0) {
+    if (n == 0 || !can_grow_far(plan->fpr, link_ops)) {
         return UNSEEN_ERR_FPR;
     }
     for (unsigned i = 0; i < n; i++) {
@@ -645,6 +660,10 @@ static enum unseen_status scalable_load_finish(struct unseen__filter *filter)
     {                                                                                              \
         return scalable_create(filter_out, params, &unseen__##ops_name##_ops, &link_ops_);         \
     }                                                                                              \
+    static bool takes_##ops_name(double fpr)                                                       \
+    {                                                                                              \
+        return can_grow_far(fpr, &link_ops_);                                                      \
+    }                                                                                              \
     static enum unseen_status plan_##ops_name(struct unseen_plan *p)                               \
     {                                                                                              \
         return scalable_plan(p, &link_ops_);                                                       \
@@ -656,6 +675,7 @@ static enum unseen_status scalable_load_finish(struct unseen__filter *filter)
     const struct unseen__filter_ops unseen__##ops_name##_ops = {                                   \
         .name = text,                                                                              \
         .abilities = abilities_,                                                                   \
+        .takes_rate = takes_##ops_name,                                                            \
         .shard_bits = scalable_shard_bits,                                                         \
         .create = create_##ops_name,                                                               \
         .free = scalable_free,                                                                     \

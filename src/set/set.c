@@ -151,14 +151,24 @@ static enum unseen_status choose_shard_bits(const struct unseen__filter_ops *ops
     return ops->shard_bits ? ops->shard_bits(&params, *shard_bits_out, shard_bits_out) : UNSEEN_OK;
 }
 
+static enum unseen_status rate_error(struct unseen_error *error, const char *filter, double fpr)
+{
+    return unseen__error_setting(error, UNSEEN_ERR_FPR, UNSEEN_SETTING_FPR,
+                                 "the filter %s promises no rate as low as %g", filter, fpr);
+}
+
+enum unseen_status unseen__rate_check(const struct unseen__filter_ops *ops, double fpr,
+                                      struct unseen_error *error)
+{
+    return !ops->takes_rate || ops->takes_rate(fpr) ? UNSEEN_OK : rate_error(error, ops->name, fpr);
+}
+
 /* Says why a filter could not be made. */
 static enum unseen_status filter_error(struct unseen_error *error, enum unseen_status status,
                                        const struct unseen_set_options *options)
 {
     if (status == UNSEEN_ERR_FPR) {
-        return unseen__error_setting(error, status, UNSEEN_SETTING_FPR,
-                                     "the filter %s promises no rate as low as %g", options->filter,
-                                     options->fpr);
+        return rate_error(error, options->filter, options->fpr);
     }
     if (status == UNSEEN_ERR_ARGUMENT && options->bits_per_key > 0) {
         return unseen__error_setting(
@@ -278,8 +288,15 @@ enum unseen_status unseen_set_create(struct unseen_set **set_out,
                                      struct unseen_error *error)
 {
     struct unseen_set_options options;
+    const struct unseen__filter_ops *ops;
     struct unseen__secret secret;
     enum unseen_status status = unseen__set_options(given, &options, error);
+    if (status == UNSEEN_OK) {
+        status = unseen__filter_named(options.filter, &ops, error);
+    }
+    if (status == UNSEEN_OK && options.bits_per_key == 0) {
+        status = unseen__rate_check(ops, options.fpr, error);
+    }
     if (status == UNSEEN_OK) {
         status = unseen__secret_make(options.seed, options.seed_len, &secret, error);
     }

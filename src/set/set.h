@@ -103,6 +103,10 @@ UNSEEN_INLINE enum unseen_status unseen__set_fetch_all(const struct unseen_set *
 /* Checks bits per key, which may not come beside a rate. 0: not given. Errors: ARGUMENT. */
 enum unseen_status unseen__shape_check(double fpr, double bits_per_key, struct unseen_error *error);
 
+/* Checks that a new set with this filter may have this rate. Errors: FPR. */
+enum unseen_status unseen__rate_check(const struct unseen__filter_ops *ops, double fpr,
+                                      struct unseen_error *error);
+
 /* Copies the options, of whatever size the caller's struct is, fills in defaults, and checks fpr,
  * bits_per_key and key_bits. */
 enum unseen_status unseen__set_options(const struct unseen_set_options *given,

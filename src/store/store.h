@@ -59,7 +59,7 @@ enum unseen_status unseen__store_options(const struct unseen_store_options *give
                                          struct unseen_error *error);
 
 /* Puts the settings that options name into the header, and finds the filter. If the filter changes,
- * or a rate is named, the shape of the filter before is forgotten. Errors: NAME. */
+ * or a rate is named, the shape of the filter before is forgotten. Errors: NAME, FPR. */
 enum unseen_status unseen__header_change(struct unseen__log_header *header,
                                          const struct unseen_store_options *options,
                                          const struct unseen__filter_ops **ops_out,

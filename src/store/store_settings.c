@@ -118,7 +118,8 @@ enum unseen_status unseen__header_change(struct unseen__log_header *header,
     header->capacity = options->capacity ? options->capacity : header->capacity;
     header->bits_per_key = options->bits_per_key > 0 ? options->bits_per_key : header->bits_per_key;
     header->hashes = options->hashes ? options->hashes : header->hashes;
-    return UNSEEN_OK;
+    return options->fpr > 0 || options->filter ? unseen__rate_check(*ops_out, header->fpr, error)
+                                               : UNSEEN_OK;
 }
 
 struct unseen_set_options unseen__header_set_options(const struct unseen__log_header *header)
