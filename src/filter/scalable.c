@@ -232,7 +232,8 @@ static enum unseen_status scalable_start(struct scalable *s,
         s->saved_max = params->saved_max;
         return scalable_load_params(s, params->saved);
     }
-    const uint64_t share = (params->capacity >> s->prefix_bits) + 1;
+    const uint64_t whole = params->capacity >> s->prefix_bits;
+    const uint64_t share = whole < UINT64_MAX ? whole + 1 : whole;
     s->first_capacity = share > FIRST_CAPACITY ? share : FIRST_CAPACITY;
     s->fpr = params->fpr;
     return append_link(s);

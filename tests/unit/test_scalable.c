@@ -271,6 +271,15 @@ static void check_lowest_rate(const char *name, double link_min)
     }
 }
 
+/* No capacity counts as none because it is too large. */
+static void check_largest_capacity(const char *name)
+{
+    const struct unseen_set_options options = filter_options(name, 1e-3, UINT64_MAX, 1);
+    struct unseen_set *set = NULL;
+    CHECK_EQ(unseen_set_create(&set, &options, NULL), UNSEEN_ERR_NOMEM);
+    unseen_set_free(set);
+}
+
 int main(void)
 {
     static const char *const names[] = {"scalable", "scalable-bloom", "scalable-count"};
@@ -285,6 +294,7 @@ int main(void)
         const double low = i == 2 ? 8.3e-6 : 1e-7;
         check_model(name, low, 1);
         check_model(name, low, 4);
+        check_largest_capacity(name);
         check_links(name);
         check_links_lie(name);
         filter_check_round(name, 0, 30000, 1, 1, 128);
