@@ -195,9 +195,10 @@ UNSEEN_API size_t unseen_small_save(const void *value, void *buf);
  * Errors:
  *   - those of unseen_set_create
  *   - ARGUMENT: no seed
- *   - UNSUPPORTED: threads, with a value for a rate below 1e-5
+ *   - UNSUPPORTED: threads, with a value for a rate below 1e-5; a forged value, of which so many
+ *     keys are alike in their low bits that no set has room for them
  * Threads: any.
- * Time: linear in the bytes; 0.1 ms at most. */
+ * Time: linear in the bytes; 1 ms at most. */
 UNSEEN_API enum unseen_status unseen_small_grow(struct unseen_set **set_out, const void *value,
     const struct unseen_set_options *options, struct unseen_error *error);
 

@@ -280,8 +280,8 @@ static enum unseen_status make_set_of(struct value *value, const void *small,
     value->memory.budget = *budget;
     const enum unseen_status status = unseen_small_grow(set_out, small, &options, NULL);
     budget->refused = value->memory.budget.refused;
-    return status == UNSEEN_OK ? status
-                               : UNSEEN_ERR_NOMEM; /* the plan has checked everything else */
+    /* The plan has checked everything else; a forged small set may have no room in any set. */
+    return status == UNSEEN_OK ? status : UNSEEN_ERR_NOMEM;
 }
 
 /* Puts a set in the place of the small set, and adds keys to it. If none can be added, the value

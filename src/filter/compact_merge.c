@@ -179,6 +179,20 @@ static bool read_tag(const struct compact *c, uint32_t word, unsigned depth, uin
     return true;
 }
 
+enum unseen_status unseen__compact_add_prefix(struct unseen__filter *filter, struct unseen_key key)
+{
+    struct compact *c = compact_from(filter);
+    const unsigned r_bits = c->layout->r_bits;
+    const struct merge_tag tag = {
+        .path = compact_path(c, key),
+        .known = compact_v_len(c, c->mark),
+        .home = (unsigned)(key.lo >> (6 + r_bits) & 7),
+        .r = (unsigned)(key.lo >> 6) & ((1u << r_bits) - 1),
+        .line = (unsigned)(key.lo % COMPACT_LINES),
+    };
+    return add_tag(c, &tag);
+}
+
 static enum unseen_status merge_page(struct compact *c, const uint8_t *piece, unsigned page)
 {
     const bool wide = c->layout->is_wide;

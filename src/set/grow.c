@@ -10,24 +10,24 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "filter/compact.h"
 #include "filter/layered.h"
 #include "set/set.h"
 #include "small/small.h"
 
-static enum unseen_status add_prefixes(struct unseen_set *set, const struct small *small)
+/* The zeros behind a prefix are no bits of its key: the filter must not take them for such. */
+static enum unseen_status add_prefixes(struct unseen__filter *filter, const struct small *small)
 {
     const struct parts *parts = &small->layers[0];
     enum unseen_status status = UNSEEN_OK;
-    for (size_t run = 0; run < parts_runs(parts) && status == UNSEEN_OK; run++) {
+    for (size_t run = 0; run < parts_runs(parts); run++) {
         uint64_t numbers[RUN_MAX];
-        struct unseen_key keys[RUN_MAX];
-        uint8_t verdicts[RUN_MAX];
         const unsigned n = parts->start[run];
         (void)unseen__parts_decode(parts, run, numbers);
-        for (unsigned i = 0; i < n; i++) {
-            keys[i] = unseen__small_key(small, run, numbers[i]);
+        for (unsigned i = 0; i < n && status == UNSEEN_OK; i++) {
+            const struct unseen_key key = unseen__small_key(small, run, numbers[i]);
+            status = unseen__compact_add_prefix(filter, key);
         }
-        status = unseen_set_add_keys(set, keys, n, verdicts, NULL);
     }
     return status;
 }
@@ -89,8 +89,9 @@ enum unseen_status unseen_small_grow(struct unseen_set **set_out, const void *va
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = small.form == SMALL_LAYERED ? unseen__layered_adopt(set->shards[0].filter, value, unit)
-                                         : add_prefixes(set, &small);
+    struct unseen__filter *filter = set->shards[0].filter;
+    status = small.form == SMALL_LAYERED ? unseen__layered_adopt(filter, value, unit)
+                                         : add_prefixes(filter, &small);
     if (status != UNSEEN_OK) {
         unseen_set_free(set);
         return unseen__error_plain(error, status);

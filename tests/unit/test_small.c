@@ -486,6 +486,34 @@ static void check_run_too_long_to_cut(void)
     CHECK_EQ(counting.bytes, 0);
 }
 
+/* Keys that are alike in their low bits make a compact filter split while it is small. The bits
+ * that the filter has of a key then are more than those of a prefix. */
+static void check_crowd(double fpr)
+{
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .seed = "s", .seed_len = 1, .allocator = &allocator};
+    struct unseen_key keys[60];
+    uint8_t verdicts[60];
+    struct unseen_set *set;
+    void *value = NULL;
+    size_t ndone;
+    uint64_t state = 7;
+    CHECK(unseen_small_create(&value, fpr, &allocator) == UNSEEN_OK);
+    for (size_t i = 0; i < 60; i++) {
+        keys[i] = random_key(&state);
+        keys[i].lo = 3;
+    }
+    CHECK(unseen_small_add(&value, keys, 60, verdicts, &ndone, &allocator) == UNSEEN_OK);
+    CHECK(unseen_small_grow(&set, value, &options, NULL) == UNSEEN_OK);
+    unseen_set_contains_keys(set, keys, 60, verdicts, NULL);
+    for (size_t i = 0; i < 60; i++) {
+        CHECK(verdicts[i] == UNSEEN_SEEN);
+    }
+    unseen_set_free(set);
+    unseen_small_free(value, &allocator);
+    CHECK_EQ(counting.nlive, 0);
+}
+
 /* The same bytes on every machine: their checksums, and one value as it stands in
  * docs/format.md. */
 static void check_golden(void)
@@ -721,6 +749,8 @@ int main(void)
     check_forged(2e-6, 100);
     check_forged(0, 30);
     check_run_too_long_to_cut();
+    check_crowd(2e-6);
+    check_crowd(0);
     check_golden();
     check_frozen_sets();
     return test_end();
