@@ -297,7 +297,7 @@ void unseen__compact_combine_finish(struct unseen__filter *filter,
                                     enum unseen__combination combination);
 /* Adds the key of which only the low word and the first bits of the high word are known, as many as
  * a tag has in a filter that is empty. UNSUPPORTED: the key found no room among others that are
- * alike; nothing is added. */
+ * alike; the filter lacks it. */
 enum unseen_status unseen__compact_add_prefix(struct unseen__filter *filter, struct unseen_key key);
 
 /* compact_count.c: the operations of a filter that counts */

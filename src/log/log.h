@@ -80,7 +80,7 @@ enum unseen_status unseen__log_publish_draft(struct unseen__log *log, const stru
 /* True if the open file is still the file called log->file. */
 bool unseen__log_has_name(const struct unseen__log *log);
 
-/* True if the file is no more what it was at that stamp, or has lost its name. */
+/* True if the file has changed since that stamp, or another file has its name. */
 bool unseen__log_has_changed(const struct unseen__log *log, const struct unseen__file_stamp *since);
 
 /* Appends a record; its offset, number and checksum are filled in here. keys are packed; bits may

@@ -15,7 +15,7 @@
 #include "set/set.h"
 #include "small/small.h"
 
-/* The zeros behind a prefix are no bits of its key: the filter must not take them for such. */
+/* Zeros stand behind a prefix. A filter that took them for bits of the key would lose the key. */
 static enum unseen_status add_prefixes(struct unseen__filter *filter, const struct small *small)
 {
     const struct parts *parts = &small->layers[0];

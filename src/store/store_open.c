@@ -290,7 +290,7 @@ void unseen__store_release(struct unseen_store *store)
     unseen__free(&allocator, store, sizeof(*store));
 }
 
-/* *has_changed_out: the log that could not be opened is no more what it was when that began. */
+/* *has_changed_out: somebody has changed or replaced the log while it was read. */
 static enum unseen_status open_store(struct unseen_store **store_out, const char *path,
                                      const struct unseen_store_options *options, bool follows,
                                      bool *has_changed_out, struct unseen_error *error)
