@@ -20,7 +20,7 @@
 # usage: tools/test.sh [quick]         quick: the release stage only
 #        tools/test.sh STAGE...        these stages only
 #        tools/test.sh long            what takes hours: kills, power cuts, flipped bits, failing calls,
-#                                      forged files, fuzzing, 10^9 keys (docs/reliability.md)
+#                                      forged files, fuzzing, 10^9 keys (docs/runs.md)
 #
 # Stages that wait more than they compute run beside the others: python, packages, pages, systems and module.
 #

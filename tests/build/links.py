@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Checks the links of the documents: each relative link of a page (*.md) leads to a file or folder of the tree, and
-each anchor to a heading of its page.
+each anchor to a heading of its page; and each page is reached from docs/README.md, if there is one.
 
-    links.py ROOT        prints a line for each link that leads nowhere; exits with status 1 if there is one"""
+    links.py ROOT        prints a line for each link that leads nowhere and each page that is not reached; exits with
+                         status 1 if there is one"""
 
 import os
 import pathlib
@@ -47,16 +48,29 @@ def links_of(text):
     return re.findall(r"\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)", inline)
 
 
+def unreached(start, pages, targets):
+    """The pages that no row of links leads to from start. A link to a folder leads to its README.md."""
+    reached, waiting = set(), [start]
+    while waiting:
+        page = waiting.pop()
+        if page not in reached:
+            reached.add(page)
+            waiting += targets.get(page, [])
+    return [page for page in pages if page not in reached]
+
+
 def main():
-    root = pathlib.Path(sys.argv[1])
+    root = pathlib.Path(sys.argv[1]).resolve()
     nbroken = nlinks = 0
-    for page in pages_of(root):
+    pages, targets = list(pages_of(root)), {}
+    for page in pages:
         for link in links_of(page.read_text(encoding="utf-8")):
             if re.match(r"[a-z]+:", link):
                 continue
             nlinks += 1
             path, _, anchor = unquote(link).partition("#")
             to = page.parent / path if path else page
+            targets.setdefault(page, []).append((to / "README.md" if to.is_dir() else to).resolve())
             wrong = None
             if not to.exists():
                 wrong = "there is no such file"
@@ -65,8 +79,12 @@ def main():
             if wrong:
                 nbroken += 1
                 print(f"{page.relative_to(root)}: {link}: {wrong}")
+    start = root / "docs/README.md"
+    lost = unreached(start, pages, targets) if start.exists() else []
+    for page in lost:
+        print(f"{page.relative_to(root)}: not reached from docs/README.md")
     print(f"{nlinks} links, {nbroken} lead nowhere")
-    sys.exit(1 if nbroken or not nlinks else 0)
+    sys.exit(1 if nbroken or lost or not nlinks else 0)
 
 
 if __name__ == "__main__":

@@ -20,3 +20,10 @@ if python3 "$SOURCE/tests/build/links.py" "$work/tree" >"$work/said"; then
 fi
 [ "$(cut -d ' ' -f 2 "$work/said" | head -n 3 | tr '\n' ' ')" = "c.md: b.md#five: d.svg: " ] ||
     fail "noticed: $(cat "$work/said")"
+
+# Planted: a page that nothing leads to.
+mkdir "$work/tree/docs"
+echo '[a](../a.md)' >"$work/tree/docs/README.md"
+echo '[a](a.md)' >"$work/tree/lost.md"
+python3 "$SOURCE/tests/build/links.py" "$work/tree" >"$work/said" || :
+[ "$(grep 'not reached' "$work/said")" = "lost.md: not reached from docs/README.md" ] || fail "noticed: $(cat "$work/said")"

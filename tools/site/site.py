@@ -19,17 +19,19 @@ HERE = pathlib.Path(__file__).resolve().parent
 # The menu: pages by group. Every other page is reached from these.
 MENU = {
     "en": [
-        ("Begin", ["README.md", "docs/bloom-filters.md", "docs/choosing-a-filter.md"]),
-        ("Use", ["docs/url-identity.md", "docs/lists.md", "docs/python.md", "docs/serve.md", "docs/squid.md",
-                 "docs/postfix.md", "docs/man/unseen.1"]),
-        ("Trust", ["docs/reliability.md", "docs/ten-billion.md", "SECURITY.md"]),
-        ("Inside", ["docs/architecture.md", "docs/format.md", "docs/decisions/README.md", "bench/README.md",
-                    "CONTRIBUTING.md", "CHANGELOG.md"]),
+        ("Begin", ["README.md", "docs/README.md", "docs/install.md", "docs/comparison.md"]),
+        ("Use", ["docs/man/unseen.1", "docs/url-identity.md", "docs/choosing-a-filter.md", "docs/bloom-filters.md",
+                 "docs/lists.md", "docs/ten-billion.md", "examples/README.md"]),
+        ("Embed", ["docs/c.md", "docs/python.md", "docs/scrapy.md", "docs/recipes.md"]),
+        ("Run", ["docs/serve.md", "docs/server.md", "docs/squid.md", "docs/postfix.md"]),
+        ("Trust", ["docs/reliability.md", "docs/runs.md", "SECURITY.md", "docs/format.md", "CHANGELOG.md"]),
+        ("Read", ["docs/architecture.md", "docs/decisions/README.md", "bench/README.md", "CONTRIBUTING.md"]),
     ],
     "zh": [
         ("开始", ["README.zh.md", "docs/zh/bloom-filters.md"]),
-        ("英文文档", ["docs/choosing-a-filter.md", "docs/url-identity.md", "docs/lists.md", "docs/python.md", "docs/serve.md",
-                  "docs/reliability.md", "docs/architecture.md", "docs/man/unseen.1"]),
+        ("英文文档", ["docs/README.md", "docs/man/unseen.1", "docs/choosing-a-filter.md", "docs/url-identity.md", "docs/lists.md",
+                  "docs/python.md", "docs/scrapy.md", "docs/serve.md", "docs/server.md", "docs/reliability.md",
+                  "docs/architecture.md"]),
     ],
 }
 EDITIONS = [("README.md", "README.zh.md"), ("docs/bloom-filters.md", "docs/zh/bloom-filters.md")]
