@@ -295,14 +295,6 @@ static int subscribe(struct server_ctx *ctx, struct server_event event, server_e
     return SERVER_OK;
 }
 
-/* Stays empty: the commands that use dictionaries are not run here. */
-static struct server_dict *create_dict(struct server_ctx *ctx)
-{
-    static char dict;
-    (void)ctx;
-    return (struct server_dict *)&dict;
-}
-
 /* ---- what commands ask for ---- */
 
 static int get_flags(struct server_ctx *ctx)
@@ -870,7 +862,6 @@ static int get_api(const char *name, void *function_out)
         FAKE("RegisterStringConfig", register_text),
         FAKE("RegisterBoolConfig", register_bool),
         FAKE("LoadConfigs", load_settings),
-        FAKE("CreateDict", create_dict),
         FAKE("TryAlloc", get_memory),
         FAKE("Free", give_back),
         FAKE("StringPtrLen", string_bytes),

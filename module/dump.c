@@ -32,7 +32,7 @@ _Static_assert(DUMP_FRAME_MAX >= 1 + UNSEEN_SMALL_LEN_MAX + 4, "a small set fits
 
 enum part {
     PART_SET,
-    PART_LEASES /* then the end; the cursor is a number of leases */
+    PART_LEASES /* then the end; the cursor is the index of a lease */
 };
 
 /* 0, 1 + (part << 52 | cursor in the part), and DUMP_END. */
@@ -72,17 +72,17 @@ static size_t put_set(const struct value *value, uint64_t *cursor, uint8_t *buf)
     return status == UNSEEN_OK && len > 0 ? 1 + len : 0;
 }
 
-/* Writes the leases from number *i on. Returns their bytes, and 0 after the last lease. */
-static size_t put_leases(const struct leases *leases, uint64_t *i, uint8_t *buf)
+/* Writes the leases from entry *i on. Returns their bytes, and 0 after the last lease. */
+static size_t put_leases(const struct lease_table *leases, uint64_t *i, uint8_t *buf)
 {
     size_t len = 1;
     buf[0] = TAG_LEASES;
-    for (; *i < leases->n && len <= (LEASES_MAX - 1) * LEASE_LEN; ++*i) {
-        const struct lease *lease = &leases->all[*i];
+    for (; *i < leases->end && len <= (LEASES_MAX - 1) * LEASE_LEN; ++*i) {
+        const struct lease *lease = lease_table_at(leases, *i);
         put_le(buf + len, lease->key.hi, 8);
         put_le(buf + len + 8, lease->key.lo, 8);
         put_le(buf + len + 16, (uint64_t)lease->until, 8);
-        len += LEASE_LEN;
+        len += lease->until > 0 ? LEASE_LEN : 0; /* 0: the entry is free */
     }
     return len > 1 ? checksum_append(buf, len) : 0;
 }

@@ -1,82 +1,79 @@
 /* SPDX-License-Identifier: MIT
  *
- * A dictionary from database and name of a key to its lease. Each lease has a timer, which gives
- * it to the client that has waited longest, or drops it.
+ * A lease is found by the hash of its key's database and name, under a secret: nobody can choose
+ * two names with one hash. Each lease has a timer, which gives it to the client that has waited
+ * longest, or drops it.
  *
  * The server wakes a client later than it is told to. The client may be gone by then, or even
  * while it still waits. So a lease is given to a waiter before the server wakes it, and taken
  * back if the waiter was not answered. */
 #include "guard_leases.h"
 
+#include <sodium.h>
 #include <string.h>
 
+#include "leases/lease_table.h"
+#include "memory.h"
+
 enum {
-    NAME_AT = sizeof(uint32_t),
-    SHORT_NAME = 256
+    KEPT_SLOTS = 1024
 };
 
-static struct server_dict *leases;
-static struct guard_lease *all;
-static struct server_dict *waiters; /* by their blocked client */
+struct lease_entry {
+    struct unseen_key key;
+    struct guard_lease *lease;
+};
+
+struct waiter_entry {
+    struct unseen_key key; /* of the blocked client */
+    struct guard_waiter *waiter;
+};
+
+static struct lease_table leases = {.entry_size = sizeof(struct lease_entry)};
+static struct lease_table waiters = {.entry_size = sizeof(struct waiter_entry)};
+static uint8_t secret[crypto_shorthash_siphashx24_KEYBYTES];
 static uint64_t nexpired;
 static bool hears_changes;
 
-/* ---- the dictionary ---- */
+/* ---- tables ---- */
 
-/* A key of the dictionary: the database and the name. */
-struct place {
-    uint8_t *bytes;
-    size_t len;
-    uint8_t shorts[NAME_AT + SHORT_NAME];
-};
-
-static bool place_init(struct place *place, int db, const struct server_string *name)
+static struct unseen_key key_of(int db, const struct server_string *name)
 {
-    const uint32_t number = (uint32_t)db;
+    struct unseen_key key;
     size_t len;
     const char *text = server.StringPtrLen(name, &len);
-    place->len = NAME_AT + len;
-    place->bytes = len <= SHORT_NAME ? place->shorts : server.TryAlloc(place->len);
-    if (!place->bytes) {
-        return false;
-    }
-    memcpy(place->bytes, &number, sizeof(number));
-    memcpy(place->bytes + NAME_AT, text, len);
-    return true;
+    _Static_assert(sizeof(key) == crypto_shorthash_siphashx24_BYTES, "a hash is a key");
+    (void)crypto_shorthash_siphashx24((unsigned char *)&key, (const unsigned char *)text, len,
+                                      secret);
+    key.hi ^= (uint64_t)db;
+    return key;
 }
 
-static void place_release(struct place *place)
+static struct unseen_key client_key(const struct server_client *client)
 {
-    if (place->bytes != place->shorts) {
-        server.Free(place->bytes);
-    }
+    return (struct unseen_key){.lo = (uintptr_t)client};
 }
 
-static struct guard_lease *find(int db, const struct server_string *name)
+static struct guard_lease *find(struct unseen_key key)
 {
-    struct place place;
-    if (server.DictSize(leases) == 0 || !place_init(&place, db, name)) {
-        return NULL;
-    }
-    struct guard_lease *lease = server.DictGetC(leases, place.bytes, place.len, NULL);
-    place_release(&place);
-    return lease;
+    const struct lease_entry *entry = lease_table_find(&leases, key);
+    return entry ? entry->lease : NULL;
 }
 
-static bool insert(struct guard_lease *lease)
+static bool reserve(struct lease_table *table)
 {
-    struct place place;
-    if (!place_init(&place, lease->db, lease->name)) {
-        return false;
+    const struct unseen_allocator allocator = memory_own_allocator();
+    return lease_table_reserve(table, &allocator, 1) == UNSEEN_OK;
+}
+
+/* A table that was large gives its memory back when it is empty. */
+static void forget(struct lease_table *table, struct unseen_key key)
+{
+    const struct unseen_allocator allocator = memory_own_allocator();
+    lease_table_remove(table, lease_table_find(table, key));
+    if (table->n == 0 && table->nslots > KEPT_SLOTS) {
+        lease_table_release(table, &allocator);
     }
-    (void)server.DictSetC(leases, place.bytes, place.len, lease);
-    place_release(&place);
-    lease->behind = all;
-    if (all) {
-        all->before = lease;
-    }
-    all = lease;
-    return true;
 }
 
 /* ---- waiters ---- */
@@ -87,7 +84,7 @@ static void leave_queue(struct guard_waiter *w)
     *(w->before ? &w->before->behind : &lease->first) = w->behind;
     *(w->behind ? &w->behind->before : &lease->last) = w->before;
     w->lease = NULL;
-    (void)server.DictDelC(waiters, &w->client, sizeof(w->client), NULL);
+    forget(&waiters, client_key(w->client));
 }
 
 static void join_queue(struct guard_lease *lease, struct guard_waiter *w)
@@ -96,7 +93,8 @@ static void join_queue(struct guard_lease *lease, struct guard_waiter *w)
     w->before = lease->last;
     *(lease->last ? &lease->last->behind : &lease->first) = w;
     lease->last = w;
-    (void)server.DictSetC(waiters, &w->client, sizeof(w->client), w);
+    struct waiter_entry *entry = lease_table_add(&waiters, client_key(w->client)); /* has room */
+    entry->waiter = w;
 }
 
 static void wake(struct guard_waiter *w, enum guard_outcome outcome)
@@ -141,19 +139,8 @@ static void begin(struct server_ctx *ctx, struct guard_lease *lease, int64_t ttl
 
 static void drop(struct server_ctx *ctx, struct guard_lease *lease)
 {
-    struct place place;
-    if (!place_init(&place, lease->db, lease->name)) {
-        begin(ctx, lease, 1); /* no memory for a long name: once more a little later */
-        return;
-    }
-    (void)server.DictDelC(leases, place.bytes, place.len, NULL);
-    place_release(&place);
+    forget(&leases, lease->key);
     stop_timer(ctx, lease);
-    *(lease->before ? &lease->before->behind : &all) = lease->behind;
-    if (lease->behind) {
-        lease->behind->before = lease->before;
-    }
-    server.FreeString(NULL, lease->name);
     server.Free(lease);
 }
 
@@ -202,10 +189,11 @@ static void all_changed(struct server_ctx *ctx, struct server_event event, uint6
     if (is_flush && subevent != SERVER_FLUSH_END) {
         return;
     }
-    for (struct guard_lease *lease = all; lease;) {
-        struct guard_lease *behind = lease->behind;
-        guard_lease_end(ctx, lease, is_flush ? GUARD_LEASED : GUARD_ASK_AGAIN);
-        lease = behind;
+    for (size_t i = 0; i < leases.end; i++) { /* the end of a lease leaves the others in place */
+        const struct lease_entry *entry = lease_table_at(&leases, i);
+        if (entry->lease) {
+            guard_lease_end(ctx, entry->lease, is_flush ? GUARD_LEASED : GUARD_ASK_AGAIN);
+        }
     }
 }
 
@@ -215,16 +203,14 @@ bool guard_leases_init(struct server_ctx *ctx)
 {
     const struct server_event flush = {SERVER_EVENT_FLUSH, SERVER_EVENT_VERSION};
     const struct server_event swap = {SERVER_EVENT_SWAPDB, SERVER_EVENT_VERSION};
-    leases = server.CreateDict(NULL);
-    waiters = server.CreateDict(NULL);
-    return leases && waiters &&
-           server.SubscribeToServerEvent(ctx, flush, all_changed) == SERVER_OK &&
+    server.GetRandomBytes(secret, sizeof(secret));
+    return server.SubscribeToServerEvent(ctx, flush, all_changed) == SERVER_OK &&
            server.SubscribeToServerEvent(ctx, swap, all_changed) == SERVER_OK;
 }
 
 struct guard_lease *guard_lease_find(struct server_ctx *ctx, const struct server_string *name)
 {
-    return find(server.GetSelectedDb(ctx), name);
+    return leases.n > 0 ? find(key_of(server.GetSelectedDb(ctx), name)) : NULL;
 }
 
 /* Every command that changes a key pays for a subscription, so a server without leases has none.
@@ -236,20 +222,17 @@ static bool hear_changes(struct server_ctx *ctx)
     return hears_changes;
 }
 
-struct guard_lease *guard_lease_take(struct server_ctx *ctx, struct server_string *name,
+struct guard_lease *guard_lease_take(struct server_ctx *ctx, const struct server_string *name,
                                      int64_t ttl)
 {
-    struct guard_lease *lease = hear_changes(ctx) ? server.TryAlloc(sizeof(*lease)) : NULL;
+    struct guard_lease *lease =
+        hear_changes(ctx) && reserve(&leases) ? server.TryAlloc(sizeof(*lease)) : NULL;
     if (!lease) {
         return NULL;
     }
-    *lease = (struct guard_lease){.db = server.GetSelectedDb(ctx),
-                                  .name = server.CreateStringFromString(NULL, name)};
-    if (!insert(lease)) {
-        server.FreeString(NULL, lease->name);
-        server.Free(lease);
-        return NULL;
-    }
+    *lease = (struct guard_lease){.key = key_of(server.GetSelectedDb(ctx), name)};
+    struct lease_entry *entry = lease_table_add(&leases, lease->key);
+    entry->lease = lease;
     begin(ctx, lease, ttl);
     return lease;
 }
@@ -259,21 +242,20 @@ static void free_waiter(struct server_ctx *ctx, void *data)
 {
     struct guard_waiter *w = data;
     if (w->outcome == GUARD_LEASED && !w->is_answered) {
-        struct guard_lease *lease = find(w->db, w->name);
+        struct guard_lease *lease = find(w->key);
         if (lease && memcmp(lease->token, w->token, GUARD_TOKEN_LEN) == 0) {
             guard_lease_end(ctx, lease, GUARD_LEASED);
         }
     }
-    server.FreeString(NULL, w->name);
     server.Free(w);
 }
 
 /* Wakes a client before its lease ends. */
 static void give_up_waiting(struct server_client *client)
 {
-    struct guard_waiter *w = server.DictGetC(waiters, &client, sizeof(client), NULL);
-    if (w) {
-        wake(w, GUARD_ASK_AGAIN);
+    const struct waiter_entry *entry = lease_table_find(&waiters, client_key(client));
+    if (entry) {
+        wake(entry->waiter, GUARD_ASK_AGAIN);
     }
 }
 
@@ -288,12 +270,11 @@ static void is_gone(struct server_ctx *ctx, struct server_client *client)
 bool guard_lease_wait(struct server_ctx *ctx, struct guard_lease *lease, int64_t ttl, int64_t wait,
                       server_handler *reply, server_handler *give_up)
 {
-    struct guard_waiter *w = server.TryAlloc(sizeof(*w));
+    struct guard_waiter *w = reserve(&waiters) ? server.TryAlloc(sizeof(*w)) : NULL;
     if (!w) {
         return false;
     }
-    *w = (struct guard_waiter){
-        .ttl = ttl, .db = lease->db, .name = server.CreateStringFromString(NULL, lease->name)};
+    *w = (struct guard_waiter){.ttl = ttl, .key = lease->key};
     w->client = server.BlockClient(ctx, reply, give_up, free_waiter, wait);
     server.SetDisconnectCallback(w->client, is_gone);
     join_queue(lease, w);
@@ -307,7 +288,7 @@ void guard_waiter_gives_up(struct server_ctx *ctx)
 
 uint64_t guard_leases_count(void)
 {
-    return server.DictSize(leases);
+    return leases.n;
 }
 
 uint64_t guard_leases_expired(void)

@@ -7,6 +7,8 @@
 #ifndef UNSEEN_MODULE_GUARD_LEASES_H
 #define UNSEEN_MODULE_GUARD_LEASES_H
 
+#include <unseen.h>
+
 #include "server.h"
 
 enum {
@@ -20,14 +22,11 @@ struct guard_lease {
     int64_t until;               /* milliseconds since 1970 */
 
     /* of guard_leases.c */
-    struct server_string *name;
-    int db;
+    struct unseen_key key;
     bool has_timer;
     uint64_t timer;
     struct guard_waiter *first; /* waiters, in the order in which they came */
     struct guard_waiter *last;
-    struct guard_lease *before; /* all leases */
-    struct guard_lease *behind;
 };
 
 /* What a client that waits is woken with. */
@@ -48,9 +47,8 @@ struct guard_waiter {
     struct guard_waiter *before;
     struct guard_waiter *behind;
     struct server_client *client;
-    struct server_string *name;
+    struct unseen_key key;
     int64_t ttl;
-    int db;
 };
 
 /* Must be called once, before the first lease. Returns false if the server refuses. */
@@ -60,7 +58,7 @@ bool guard_leases_init(struct server_ctx *ctx);
 struct guard_lease *guard_lease_find(struct server_ctx *ctx, const struct server_string *name);
 
 /* Leases a key that is not leased, for ttl milliseconds. Returns NULL without memory. */
-struct guard_lease *guard_lease_take(struct server_ctx *ctx, struct server_string *name,
+struct guard_lease *guard_lease_take(struct server_ctx *ctx, const struct server_string *name,
                                      int64_t ttl);
 
 /* Ends a lease. Those who wait are woken with the outcome; LEASED wakes the first of them, who

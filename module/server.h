@@ -28,7 +28,6 @@ struct server_key_option_ctx;
 struct server_defrag_ctx;
 struct server_client;
 struct server_call_reply;
-struct server_dict;
 struct server_type_methods;
 struct server_command_info;
 
@@ -356,18 +355,13 @@ typedef int server_apply(struct server_ctx *ctx, void *data, struct server_strin
       (struct server_ctx *, const char *, int, unsigned, server_get_bool *, server_set_bool *,     \
        server_apply *, void *))                                                                    \
     X(int, LoadConfigs, (struct server_ctx *))                                                     \
-    /* time, events, dictionaries */                                                               \
+    /* time, events */                                                                             \
     X(uint64_t, CreateTimer, (struct server_ctx *, long long, server_timer *, void *))             \
     X(int, AvoidReplicaTraffic, (void))                                                            \
     X(int, StopTimer, (struct server_ctx *, uint64_t, void **))                                    \
     X(int, SubscribeToKeyspaceEvents, (struct server_ctx *, int, server_key_event *))              \
     X(int, SubscribeToServerEvent,                                                                 \
-      (struct server_ctx *, struct server_event, server_event_handler *))                          \
-    X(struct server_dict *, CreateDict, (struct server_ctx *))                                     \
-    X(uint64_t, DictSize, (struct server_dict *))                                                  \
-    X(int, DictSetC, (struct server_dict *, void *, size_t, void *))                               \
-    X(void *, DictGetC, (struct server_dict *, void *, size_t, int *))                             \
-    X(int, DictDelC, (struct server_dict *, void *, size_t, void *))
+      (struct server_ctx *, struct server_event, server_event_handler *))
 
 #define SERVER_OPTIONAL(X)                                                                         \
     X(int, AddACLCategory, (struct server_ctx *, const char *))                                    \

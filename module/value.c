@@ -23,7 +23,7 @@ struct value {
     uint64_t nremoved;
     void *small;
     struct unseen_set *set;
-    struct leases leases;
+    struct lease_table leases;
 };
 
 static _Atomic uint64_t nvalues;
@@ -84,9 +84,9 @@ uint64_t value_nremoved(const struct value *value)
     return is_block(value) ? 0 : value->nremoved;
 }
 
-const struct leases *value_leases(const struct value *value)
+const struct lease_table *value_leases(const struct value *value)
 {
-    static const struct leases none = {0};
+    static const struct lease_table none = {0};
     return is_block(value) ? &none : &value->leases;
 }
 
@@ -118,7 +118,7 @@ static void free_struct(struct value *value)
 {
     const struct unseen_allocator allocator = memory_allocator(&value->memory);
     unseen_set_free(value->set);
-    leases_release(&value->leases, &allocator);
+    lease_table_release(&value->leases, &allocator);
     plan_release(value->plan);
     server.Free(value);
     nvalues--;

@@ -83,7 +83,7 @@ struct plan *value_plan(const struct value *value);
 
 uint64_t value_nadded(const struct value *value);   /* adds that changed something */
 uint64_t value_nremoved(const struct value *value); /* removals that did */
-const struct leases *value_leases(const struct value *value);
+const struct lease_table *value_leases(const struct value *value);
 
 /* The numbers of the set, as unseen_set_stats has them. The filter of a small set is "small". */
 struct unseen_set_stats value_stats(const struct value *value);

@@ -24,7 +24,7 @@ cmake -G Ninja -B $build -DCMAKE_BUILD_TYPE=Debug -DUNSEEN_TESTS=OFF -DUNSEEN_BE
 #   pointer, a buffer that realloc has kept, a byte swap that is empty on x86); AddressSanitizer, the
 #   compilers and clang's analyser look for the same.
 run_cppcheck() {
-    cppcheck_on cppcheck -Isrc -Icli src cli module &&
+    cppcheck_on cppcheck -Isrc -Icli -I. src cli module leases &&
         cppcheck_on cppcheck_binding -Ibindings/python/src bindings/python/src
 }
 cppcheck_on() { # FOLDER [cppcheck argument]...
@@ -38,7 +38,7 @@ cppcheck_on() { # FOLDER [cppcheck argument]...
 # A stamp for each file that was clean: its text, the headers and the configuration.
 run_clang_tidy() {
     local common stamp file files=()
-    common=$(cat .clang-tidy include/*.h src/*/*.h cli/*.h cli/*/*.h module/*.h bindings/python/src/*.h | sha256sum)
+    common=$(cat .clang-tidy include/*.h src/*/*.h cli/*.h cli/*/*.h module/*.h leases/*.h bindings/python/src/*.h | sha256sum)
     for file in "$@"; do
         stamp=$build/clean/$({ echo "$common" && cat "$file"; } | sha256sum | cut -d ' ' -f 1)
         [ -e "$stamp" ] || files+=("$file=$stamp")
@@ -77,7 +77,7 @@ for tool in cppcheck clang_tidy shellcheck; do
     began=$SECONDS
     status=clean
     if [ $tool = clang_tidy ]; then
-        run_clang_tidy $(git ls-files 'src/*.c' 'cli/*.c' 'module/*.c' 'bindings/python/src/*.c') || status=FAILED
+        run_clang_tidy $(git ls-files 'src/*.c' 'cli/*.c' 'module/*.c' 'leases/*.c' 'bindings/python/src/*.c') || status=FAILED
     else
         run_$tool || status=FAILED
     fi

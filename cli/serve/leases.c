@@ -2,7 +2,6 @@
 #include "serve/leases.h"
 
 #include <inttypes.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +10,12 @@
 #include "print/message.h"
 
 enum {
-    SLOTS_MIN = 64,
+    TIMES_MIN = 64,
     REWRITE_BYTES =
         1 << 20,            /* the file is written anew when it is larger, and mostly old records */
     COPY_BYTES = 256 << 10, /* of texts that are copied at a time, */
     COPY_LEASES = 4096      /* of so many leases */
 };
-
-_Static_assert(sizeof((struct leases){0}.salt) == crypto_shorthash_KEYBYTES, "the salt is a key");
 
 struct lease {
     struct unseen_key key;
@@ -38,14 +35,54 @@ struct lease_time {
     uint32_t index;
 };
 
+/* ---- Leases ---------------------------------------------------------------------------------- */
+
+static struct lease *lease_at(const struct leases *l, size_t i)
+{
+    return lease_table_at(&l->table, i);
+}
+
+static uint32_t index_of(const struct leases *l, const struct lease *e)
+{
+    return lease_table_index(&l->table, e);
+}
+
+/* Adds a lease without a state. NULL without memory; nothing has changed then. */
+static struct lease *add_lease(struct leases *l, struct unseen_key key, struct unseen_bytes text)
+{
+    char *copy = malloc(text.len + !text.len);
+    if (!copy || lease_table_reserve(&l->table, NULL, 1) != UNSEEN_OK) {
+        free(copy);
+        return NULL;
+    }
+    if (text.len > 0) {
+        memcpy(copy, text.data, text.len);
+    }
+    struct lease *e = lease_table_add(&l->table, key);
+    e->text = copy;
+    e->len = text.len;
+    l->nlive++;
+    l->nbytes += text.len;
+    return e;
+}
+
+/* The lease is in no list any more. */
+static void remove_lease(struct leases *l, struct lease *e)
+{
+    l->nbytes -= e->len;
+    free(e->text);
+    lease_table_remove(&l->table, e);
+}
+
 /* ---- Lists of leases ------------------------------------------------------------------------- */
 
 static void list_append(struct leases *l, struct lease_list *list, uint32_t i)
 {
-    l->all[i].next = 0;
-    l->all[i].before = list->last;
+    struct lease *e = lease_at(l, i);
+    e->next = 0;
+    e->before = list->last;
     if (list->last) {
-        l->all[list->last - 1].next = i + 1;
+        lease_at(l, list->last - 1)->next = i + 1;
     } else {
         list->first = i + 1;
     }
@@ -54,15 +91,14 @@ static void list_append(struct leases *l, struct lease_list *list, uint32_t i)
 
 static void list_remove(struct leases *l, struct lease_list *list, uint32_t i)
 {
-    const struct lease *e = &l->all[i];
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a list with leases has memory */
+    const struct lease *e = lease_at(l, i);
     if (e->before) {
-        l->all[e->before - 1].next = e->next;
+        lease_at(l, e->before - 1)->next = e->next;
     } else {
         list->first = e->next;
     }
     if (e->next) {
-        l->all[e->next - 1].before = e->before;
+        lease_at(l, e->next - 1)->before = e->before;
     } else {
         list->last = e->before;
     }
@@ -74,132 +110,6 @@ static uint32_t list_take(struct leases *l, struct lease_list *list)
     const uint32_t i = list->first - 1;
     list_remove(l, list, i);
     return i;
-}
-
-/* ---- The table by key ------------------------------------------------------------------------ */
-
-/* Keys from a forged file may be anything. So the home of a key is a hash under a salt. */
-static size_t home_of(const struct leases *l, struct unseen_key key)
-{
-    uint64_t hash;
-    (void)crypto_shorthash((unsigned char *)&hash, (const unsigned char *)&key, sizeof(key),
-                           l->salt);
-    return (size_t)hash & (l->nslots - 1);
-}
-
-/* The slot of the key, or the free slot where it belongs. */
-static size_t lease_slot(const struct leases *l, struct unseen_key key)
-{
-    size_t slot = home_of(l, key);
-    while (l->slots[slot]) {
-        const struct lease *e = &l->all[l->slots[slot] - 1];
-        if (e->key.lo == key.lo && e->key.hi == key.hi) {
-            break;
-        }
-        slot = (slot + 1) & (l->nslots - 1);
-    }
-    return slot;
-}
-
-static struct lease *lease_find(const struct leases *l, struct unseen_key key)
-{
-    const uint32_t i = l->nslots > 0 ? l->slots[lease_slot(l, key)] : 0;
-    return i ? &l->all[i - 1] : NULL;
-}
-
-/* Takes a key out; the keys behind it move up, so that each can be found from its home. */
-static void forget_key(struct leases *l, struct unseen_key key)
-{
-    const size_t mask = l->nslots - 1;
-    size_t hole = lease_slot(l, key);
-    for (size_t slot = (hole + 1) & mask; l->slots[slot]; slot = (slot + 1) & mask) {
-        const size_t home = home_of(l, l->all[l->slots[slot] - 1].key);
-        if (((slot - home) & mask) >= ((slot - hole) & mask)) {
-            l->slots[hole] = l->slots[slot];
-            hole = slot;
-        }
-    }
-    l->slots[hole] = 0;
-}
-
-/* Makes room for one key more; at most half of the slots are in use. */
-static bool reserve_slot(struct leases *l)
-{
-    uint32_t *const old = l->slots;
-    const size_t nold = l->nslots;
-    if (2 * (l->ntable + 1) <= nold) {
-        return true;
-    }
-    const size_t n = nold ? 2 * nold : SLOTS_MIN;
-    uint32_t *slots = calloc(n, sizeof(slots[0]));
-    if (!slots) {
-        return false;
-    }
-    l->slots = slots;
-    l->nslots = n;
-    for (size_t i = 0; i < nold; i++) {
-        if (old[i]) {
-            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a slot in use has a lease */
-            slots[lease_slot(l, l->all[old[i] - 1].key)] = old[i];
-        }
-    }
-    free(old);
-    return true;
-}
-
-/* ---- Leases ---------------------------------------------------------------------------------- */
-
-/* Makes room for one lease more. */
-static bool reserve_lease(struct leases *l)
-{
-    if (l->unused.first || l->n < l->cap) {
-        return true;
-    }
-    const size_t cap = l->cap ? 2 * l->cap : SLOTS_MIN;
-    struct lease *all = realloc(l->all, cap * sizeof(all[0]));
-    if (!all) {
-        return false;
-    }
-    l->all = all;
-    l->cap = cap;
-    return true;
-}
-
-/* Adds a lease without a state. NULL without memory; nothing has changed then. */
-static struct lease *add_lease(struct leases *l, struct unseen_key key, struct unseen_bytes text)
-{
-    char *copy = malloc(text.len + !text.len);
-    if (!copy || !reserve_slot(l) || !reserve_lease(l)) {
-        free(copy);
-        return NULL;
-    }
-    if (text.len > 0) {
-        memcpy(copy, text.data, text.len);
-    }
-    const uint32_t i = l->unused.first ? list_take(l, &l->unused) : (uint32_t)l->n++;
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): reserve_lease has made room */
-    l->all[i] = (struct lease){.key = key, .text = copy, .len = text.len};
-    l->slots[lease_slot(l, key)] = i + 1;
-    l->ntable++;
-    l->nlive++;
-    l->nbytes += text.len;
-    return &l->all[i];
-}
-
-static uint32_t index_of(const struct leases *l, const struct lease *e)
-{
-    return (uint32_t)(e - l->all);
-}
-
-/* The lease is in no list any more. */
-static void remove_lease(struct leases *l, struct lease *e)
-{
-    forget_key(l, e->key);
-    l->ntable--;
-    l->nbytes -= e->len;
-    free(e->text);
-    *e = (struct lease){.state = LEASE_NONE};
-    list_append(l, &l->unused, index_of(l, e));
 }
 
 /* ---- Time ------------------------------------------------------------------------------------ */
@@ -225,7 +135,7 @@ static void sift_up(struct lease_time *times, size_t i)
 
 static bool is_current(const struct leases *l, const struct lease_time *time)
 {
-    const struct lease *e = &l->all[time->index];
+    const struct lease *e = lease_at(l, time->index);
     return e->state == LEASE_OUT && e->token == time->token && e->until == time->until;
 }
 
@@ -244,11 +154,11 @@ static void drop_old_times(struct leases *l)
 
 static bool push_time(struct leases *l, struct lease_time time)
 {
-    if (l->ntimes == l->times_cap && l->ntimes > 2 * l->n) {
+    if (l->ntimes == l->times_cap && l->ntimes > 2 * l->table.end) {
         drop_old_times(l);
     }
     if (l->ntimes == l->times_cap) {
-        const size_t cap = l->times_cap ? 2 * l->times_cap : SLOTS_MIN;
+        const size_t cap = l->times_cap ? 2 * l->times_cap : TIMES_MIN;
         struct lease_time *times = realloc(l->times, cap * sizeof(times[0]));
         if (!times) {
             return false;
@@ -288,7 +198,7 @@ static void let_expire(struct leases *l, uint64_t now)
         const bool is_over = is_current(l, &time);
         pop_time(l);
         if (is_over) {
-            set_back(l, &l->all[time.index]);
+            set_back(l, lease_at(l, time.index));
         }
     }
 }
@@ -304,7 +214,7 @@ struct loading {
 static bool load_record(void *context, struct unseen_key key, struct unseen_bytes text, bool ends)
 {
     struct leases *l = ((struct loading *)context)->leases;
-    struct lease *e = lease_find(l, key);
+    struct lease *e = lease_table_find(&l->table, key);
     if (ends && e) {
         l->nlive--;
         remove_lease(l, e);
@@ -317,8 +227,8 @@ static bool load_record(void *context, struct unseen_key key, struct unseen_byte
  * Nobody knows which, so it is noted when all changes so far are durable and told. */
 static void find_done(struct leases *l, const struct unseen_set *set)
 {
-    for (size_t i = 0; i < l->n; i++) {
-        struct lease *e = &l->all[i];
+    for (size_t i = 0; i < l->table.end; i++) {
+        struct lease *e = lease_at(l, i);
         uint8_t verdict = UNSEEN_NEW;
         if (!e->text) {
             continue;
@@ -335,10 +245,9 @@ bool leases_open(struct leases *l, const char *store, const uint8_t id[16],
                  const struct unseen_set *set, int notify_fd)
 {
     struct loading loading = {l, set};
-    *l = (struct leases){.opened_at = l->opened_at};
+    *l = (struct leases){.opened_at = l->opened_at, .table = {.entry_size = sizeof(struct lease)}};
     /* Tokens of another run are late. */
-    if (getrandom(&l->last_token, sizeof(l->last_token), 0) != (ssize_t)sizeof(l->last_token) ||
-        getrandom(l->salt, sizeof(l->salt), 0) != (ssize_t)sizeof(l->salt)) {
+    if (getrandom(&l->last_token, sizeof(l->last_token), 0) != (ssize_t)sizeof(l->last_token)) {
         message_error("there is no source of randomness");
         return false;
     }
@@ -353,13 +262,12 @@ bool leases_open(struct leases *l, const char *store, const uint8_t id[16],
 void leases_close(struct leases *l)
 {
     bool is_empty = true;
-    for (size_t i = 0; i < l->n; i++) {
-        is_empty = is_empty && !l->all[i].text;
-        free(l->all[i].text);
+    for (size_t i = 0; i < l->table.end; i++) {
+        is_empty = is_empty && !lease_at(l, i)->text;
+        free(lease_at(l, i)->text);
     }
     lease_file_close(&l->file, is_empty);
-    free(l->all);
-    free(l->slots);
+    lease_table_release(&l->table, NULL);
     free(l->times);
     *l = (struct leases){0};
 }
@@ -369,7 +277,7 @@ void leases_close(struct leases *l)
 enum lease_state leases_state(struct leases *l, struct unseen_key key, uint64_t now)
 {
     let_expire(l, now);
-    const struct lease *e = lease_find(l, key);
+    const struct lease *e = lease_table_find(&l->table, key);
     return e ? e->state : LEASE_NONE;
 }
 
@@ -394,7 +302,7 @@ bool leases_grant(struct leases *l, struct unseen_key key, struct unseen_bytes t
 {
     static const char no_memory[] = "out of memory";
     let_expire(l, now);
-    struct lease *e = lease_find(l, key);
+    struct lease *e = lease_table_find(&l->table, key);
     if (e) { /* an ENDING lease whose URL was removed from the store is as good as a new one */
         leases_undo_end(l, key);
         list_remove(l, &l->back, index_of(l, e));
@@ -431,7 +339,7 @@ bool leases_take_back(struct leases *l, uint64_t now, uint64_t until, char token
     if (!l->back.first) {
         return false;
     }
-    struct lease *e = &l->all[list_take(l, &l->back)];
+    struct lease *e = lease_at(l, list_take(l, &l->back));
     if (!set_out(l, e, until, token)) {
         set_back(l, e);
         return false;
@@ -461,17 +369,17 @@ bool leases_find(struct leases *l, struct unseen_bytes text, uint64_t now,
     uint64_t i = 0;
     uint64_t token = 0;
     let_expire(l, now);
-    if (!read_token(text, &i, &token) || i >= l->n || l->all[i].state != LEASE_OUT ||
-        l->all[i].token != token) {
+    if (!read_token(text, &i, &token) || i >= l->table.end || lease_at(l, i)->state != LEASE_OUT ||
+        lease_at(l, i)->token != token) {
         return false;
     }
-    *key_out = l->all[i].key;
+    *key_out = lease_at(l, i)->key;
     return true;
 }
 
 bool leases_renew(struct leases *l, struct unseen_key key, uint64_t until)
 {
-    struct lease *e = lease_find(l, key);
+    struct lease *e = lease_table_find(&l->table, key);
     if (!push_time(l, (struct lease_time){until, e->token, index_of(l, e)})) {
         return false;
     }
@@ -481,12 +389,12 @@ bool leases_renew(struct leases *l, struct unseen_key key, uint64_t until)
 
 void leases_give_back(struct leases *l, struct unseen_key key)
 {
-    set_back(l, lease_find(l, key));
+    set_back(l, lease_table_find(&l->table, key));
 }
 
 void leases_end(struct leases *l, struct unseen_key key, uint64_t change)
 {
-    struct lease *e = lease_find(l, key);
+    struct lease *e = lease_table_find(&l->table, key);
     if (e->state == LEASE_BACK) {
         list_remove(l, &l->back, index_of(l, e));
     }
@@ -498,7 +406,7 @@ void leases_end(struct leases *l, struct unseen_key key, uint64_t change)
 
 void leases_undo_end(struct leases *l, struct unseen_key key)
 {
-    struct lease *e = lease_find(l, key);
+    struct lease *e = lease_table_find(&l->table, key);
     if (e && e->state == LEASE_ENDING) {
         list_remove(l, &l->ending, index_of(l, e));
         l->nlive++;
@@ -518,15 +426,16 @@ static bool is_wasteful(const struct leases *l)
 static void copy_some(struct leases *l)
 {
     size_t nbytes = 0;
-    const size_t end = l->n - l->copied < COPY_LEASES ? l->n : l->copied + COPY_LEASES;
+    const size_t end =
+        l->table.end - l->copied < COPY_LEASES ? l->table.end : l->copied + COPY_LEASES;
     for (; l->copied < end && nbytes < COPY_BYTES; l->copied++) {
-        const struct lease *e = &l->all[l->copied];
+        const struct lease *e = lease_at(l, l->copied);
         if (e->text && !lease_file_copy(&l->file, e->key, (struct unseen_bytes){e->text, e->len})) {
             return; /* the old file stays */
         }
         nbytes += e->len;
     }
-    if (l->copied == l->n) {
+    if (l->copied == l->table.end) {
         (void)lease_file_end_copy(&l->file); /* or the old file stays */
     }
 }
@@ -543,8 +452,8 @@ static void write_anew(struct leases *l)
 
 void leases_settle(struct leases *l, uint64_t ndurable)
 {
-    while (l->ending.first && l->all[l->ending.first - 1].change <= ndurable) {
-        struct lease *e = &l->all[list_take(l, &l->ending)];
+    while (l->ending.first && lease_at(l, l->ending.first - 1)->change <= ndurable) {
+        struct lease *e = lease_at(l, list_take(l, &l->ending));
         /* Without this record the next start finds the key in the store, unless the URL has been
          * removed: then it is handed out once more. */
         (void)lease_file_append(&l->file, e->key, (struct unseen_bytes){NULL, 0}, true);

@@ -14,6 +14,7 @@
 
 #include <unseen.h>
 
+#include "leases/lease_table.h"
 #include "serve/lease_file.h"
 
 enum {
@@ -30,27 +31,19 @@ enum lease_state {
     LEASE_ENDING /* its key is in the store, but not yet durable */
 };
 
-struct lease;
-
 /* All zero but for opened_at: no leases. */
 struct leases {
     uint64_t opened_at; /* set by the caller: changes that were made before leases_open */
     struct lease_file file;
-    struct lease *all; /* n of them, in use or free */
-    size_t n;
-    size_t cap;
-    size_t nlive;    /* OUT or BACK */
-    size_t nbytes;   /* of their texts */
-    uint32_t *slots; /* hash table by key: index + 1; 0: free */
-    size_t nslots;
-    uint8_t salt[16]; /* of the hash; random in each run */
+    struct lease_table table; /* of struct lease: the nlive, and those that are ENDING */
+    size_t nlive;             /* OUT or BACK */
+    size_t nbytes;            /* of the texts in the table */
     uint64_t last_token;
-    size_t ntable; /* leases in the table: nlive, and those that are ENDING */
-    size_t copied; /* while it is written anew: so many of `all` are in the new file */
+    size_t copied; /* while the file is written anew: so many entries are in the new file */
     struct lease_list {
         uint32_t first; /* index + 1; 0: none */
         uint32_t last;
-    } unused, back, ending;
+    } back, ending;
     struct lease_time *times; /* a heap by the time when leases are over */
     size_t ntimes;
     size_t times_cap;

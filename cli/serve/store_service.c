@@ -194,7 +194,7 @@ void service_take_back(struct service *s, const struct unseen_key *keys, size_t 
     for (size_t i = 0; i < n; i += SERVICE_RUN) {
         const size_t run = n - i < SERVICE_RUN ? n - i : SERVICE_RUN;
         (void)service_marks(s, REQUEST_REMOVE, keys + i, run, marks); /* as far as that can be */
-        for (size_t k = i; k < i + run && s->leases.ntable > 0; k++) {
+        for (size_t k = i; k < i + run && s->leases.table.n > 0; k++) {
             leases_undo_end(&s->leases, keys[k]);
         }
     }

@@ -10,7 +10,7 @@ cited() {
 sed -nE 's/^@[a-z]+\{([^,]+),$/\1/p' docs/references.bib | sort >"$work/known"
 [ "$(uniq -d "$work/known")" = "" ] || fail "twice in references.bib: $(uniq -d "$work/known")"
 
-cited include src cli module tests/unit fuzz bench docs README.md >"$work/cited"
+cited include src cli module leases tests/unit fuzz bench docs README.md >"$work/cited"
 [ -s "$work/cited" ] || fail "no citation found"
 missing=$(comm -23 "$work/cited" "$work/known")
 [ -z "$missing" ] || fail "not in references.bib: $missing"

@@ -4,7 +4,7 @@
 command -v clang-format-14 >/dev/null || skip "no clang-format-14"
 cd "$SOURCE"
 
-find include src cli tests fuzz bench module bindings planner examples -name '*.[ch]' 2>/dev/null >"$work/files" || true
+find include src cli tests fuzz bench module leases bindings planner examples -name '*.[ch]' 2>/dev/null >"$work/files" || true
 [ -s "$work/files" ] || fail "no files"
 xargs clang-format-14 --dry-run --Werror <"$work/files" ||
     fail "run: clang-format-14 -i on the files above"

@@ -309,7 +309,7 @@ static void test_chosen_keys(void)
     leases_close(&leases);
     CHECK(open_leases());
     CHECK_EQ(leases.nlive, n + 1);
-    CHECK(longest_run(leases.slots, leases.nslots) < 1000);
+    CHECK(longest_run(leases.table.slots, leases.table.nslots) < 1000);
     leases_close(&leases);
     CHECK(unlink(file) == 0);
 }

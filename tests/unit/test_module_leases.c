@@ -16,7 +16,7 @@ enum {
 
 static struct test_allocator counting;
 static const struct unseen_allocator allocator = {test_alloc, test_free, &counting};
-static struct leases leases;
+static struct lease_table leases;
 static int64_t until_of[NKEYS]; /* 0: not leased */
 static int64_t now = 1;
 
@@ -42,7 +42,7 @@ static void check_key(size_t i)
 
 static void release(void)
 {
-    leases_release(&leases, &allocator);
+    lease_table_release(&leases, &allocator);
     CHECK_EQ(counting.bytes, 0);
     memset(until_of, 0, sizeof(until_of));
 }
