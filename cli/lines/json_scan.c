@@ -50,7 +50,7 @@ static unsigned meaning_of(char c)
 
 /* ---- Parts of JSON --------------------------------------------------------------------------- */
 
-const char *json_skip_space(const char *at, const char *end)
+static const char *skip_space(const char *at, const char *end)
 {
     while (at < end && meaning_of(*at) == SPACE) {
         at++;
@@ -139,7 +139,7 @@ const char *json_string_end(const char *at, const char *end)
 
 #endif
 
-const char *json_bare_end(const char *at, const char *end)
+static const char *bare_end(const char *at, const char *end)
 {
     while (at < end && meaning_of(*at) == PLAIN) {
         at++;
@@ -216,13 +216,6 @@ static bool has_escape(struct unseen_bytes text)
     return text.len > 0 && memchr(text.data, '\\', text.len);
 }
 
-static int compare_plain(struct unseen_bytes a, struct unseen_bytes b)
-{
-    const size_t len = a.len < b.len ? a.len : b.len;
-    const int order = len > 0 ? memcmp(a.data, b.data, len) : 0;
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 /* Bytes of a text, one by one. */
 struct bytes_of {
     const char *at;
@@ -249,11 +242,10 @@ static int next_byte(struct bytes_of *b)
     return (unsigned char)b->decoded[b->ntaken++];
 }
 
-int json_compare(struct unseen_bytes a, struct unseen_bytes b)
+/* True if two texts as between quotes mean the same. A sequence that is not valid is compared as it
+ * stands. */
+static bool mean_the_same(struct unseen_bytes a, struct unseen_bytes b)
 {
-    if (!has_escape(a) && !has_escape(b)) {
-        return compare_plain(a, b);
-    }
     struct bytes_of x = {.at = a.data, .end = a.data + a.len};
     struct bytes_of y = {.at = b.data, .end = b.data + b.len};
     int left = 0;
@@ -262,7 +254,7 @@ int json_compare(struct unseen_bytes a, struct unseen_bytes b)
         left = next_byte(&x);
         right = next_byte(&y);
     }
-    return (left > right) - (left < right);
+    return left == right;
 }
 
 static bool is_member(const struct json_step *step, struct unseen_bytes name)
@@ -273,7 +265,7 @@ static bool is_member(const struct json_step *step, struct unseen_bytes name)
     if (name.len == step->name.len && memcmp(name.data, step->name.data, name.len) == 0) {
         return true;
     }
-    return (has_escape(name) || has_escape(step->name)) && json_compare(name, step->name) == 0;
+    return (has_escape(name) || has_escape(step->name)) && mean_the_same(name, step->name);
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */
@@ -320,7 +312,7 @@ static bool skip_value(struct scan *s)
         return skip_container(s);
     default: {
         const char *begin = s->at;
-        s->at = json_bare_end(begin, s->end);
+        s->at = bare_end(begin, s->end);
         return s->at > begin;
     }
     }
@@ -328,7 +320,7 @@ static bool skip_value(struct scan *s)
 
 static bool skip_byte(struct scan *s, char c)
 {
-    s->at = json_skip_space(s->at, s->end);
+    s->at = skip_space(s->at, s->end);
     const bool found = s->at < s->end && *s->at == c;
     s->at += found;
     return found;
@@ -340,7 +332,7 @@ static bool walk(struct scan *s, const struct json_step *step, size_t nsteps);
  * an earlier member of the same name, does not count any more. */
 static bool walk_or_skip(struct scan *s, const struct json_step *step, size_t nsteps, bool is_on)
 {
-    s->at = json_skip_space(s->at, s->end);
+    s->at = skip_space(s->at, s->end);
     if (!is_on) {
         return skip_value(s);
     }
@@ -355,7 +347,7 @@ static bool walk_object(struct scan *s, const struct json_step *step, size_t nst
         return true;
     }
     do {
-        s->at = json_skip_space(s->at, s->end);
+        s->at = skip_space(s->at, s->end);
         const char *name = s->at + 1;
         if (s->at == s->end || *s->at != '"' || !skip_string(s)) {
             return false;
@@ -411,7 +403,7 @@ bool json_find(struct unseen_bytes line, const struct json_step *steps, size_t n
     if (line.len >= 3 && memcmp(line.data, "\xef\xbb\xbf", 3) == 0) {
         s.at += 3;
     }
-    s.at = json_skip_space(s.at, s.end);
+    s.at = skip_space(s.at, s.end);
     if (!walk(&s, steps, nsteps) || !s.found.data) {
         return false;
     }
@@ -419,6 +411,6 @@ bool json_find(struct unseen_bytes line, const struct json_step *steps, size_t n
     if (s.at < s.end && (unsigned char)*s.at == behind) {
         return true;
     }
-    s.at = json_skip_space(s.at, s.end);
+    s.at = skip_space(s.at, s.end);
     return s.at == s.end || (unsigned char)*s.at == behind;
 }

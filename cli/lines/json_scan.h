@@ -33,14 +33,8 @@ bool json_find(struct unseen_bytes line, const struct json_step *steps, size_t n
 
 /* ---- Parts of JSON --------------------------------------------------------------------------- */
 
-/* The first byte at or behind `at` that is not whitespace, or `end`. */
-const char *json_skip_space(const char *at, const char *end);
-
 /* The quote that ends the string whose first byte, behind its quote, is `at`. NULL: none. */
 const char *json_string_end(const char *at, const char *end);
-
-/* The end of the number or word at `at`, which is `at` if neither begins there. */
-const char *json_bare_end(const char *at, const char *end);
 
 enum {
     JSON_BYTES_MAX = 4
@@ -51,8 +45,10 @@ enum {
  * that UTF-8 would have for it. */
 size_t json_unescape(const char **at, const char *end, char out[JSON_BYTES_MAX]);
 
-/* Compares two texts as between quotes by what they mean, as memcmp does; of two texts that begin
- * alike the shorter one is less. A sequence that is not valid is compared as it stands. */
-int json_compare(struct unseen_bytes a, struct unseen_bytes b);
+/* True if a value that json_find found is an object or an array. */
+static inline bool json_is_container(struct unseen_bytes value)
+{
+    return value.data[0] == '{' || value.data[0] == '[';
+}
 
 #endif

@@ -15,13 +15,10 @@
  *     other number      17 significant digits of the double nearest to it (1e2 and 100.0: 100.0);
  *                       as it is written if it is out of the range of a double
  *     true, false       the word
- *     object, array     the shortest JSON, members sorted by name, the last one of equal names;
- *                       NaN, Infinity and -Infinity in it as they are written
  *
  * *text_out is a part of the value, or stands at the end of `room` and is valid until room grows.
- * Its data is NULL if there is no text: null, NaN, another word, a string with an escape sequence
- * that does not exist, an object or array that is not JSON, is deeper than 2,048 levels, or has 4
- * GiB or more. Errors: NOMEM. */
+ * Its data is NULL if there is no text: an object, an array, null, NaN, another word, a string with
+ * an escape sequence that does not exist. Errors: NOMEM. */
 enum unseen_status json_text(struct unseen_bytes value, struct text *room,
                              struct unseen_bytes *text_out);
 

@@ -83,7 +83,7 @@ static bool parse_step(const char **at, struct json_step *step)
 static bool parse_part(struct key *key, const char **at)
 {
     struct key_part *part = &key->parts[key->nparts];
-    *part = (struct key_part){0, key->nsteps, 0};
+    *part = (struct key_part){.text = *at, .first = key->nsteps};
     if (**at != '.' && (!parse_digits(at, &part->field) || part->field == 0)) {
         return false;
     }
@@ -94,6 +94,7 @@ static bool parse_part(struct key *key, const char **at)
         key->nsteps++;
         part->nsteps++;
     }
+    part->len = (size_t)(*at - part->text);
     key->nparts++;
     return true;
 }
@@ -152,28 +153,44 @@ bool key_has_field(const struct key *key)
 
 /* ---- Finding --------------------------------------------------------------------------------- */
 
+/* Finds the field of a part, and the value at its path. The data is NULL if there is no such
+ * part. */
+static struct unseen_bytes find_value(const struct key *key, const struct key_part *p,
+                                      char separator, struct unseen_bytes line)
+{
+    const struct unseen_bytes none = {NULL, 0};
+    struct unseen_bytes text = line;
+    struct unseen_bytes value = none;
+    if (p->field > 0) {
+        text = unseen_lines_field(line, separator, p->field);
+    }
+    if (p->nsteps == 0 || !text.data) {
+        return text;
+    }
+    /* JSON may hold the separator, so the field ends where the JSON does. */
+    const int behind = p->field > 0 ? (unsigned char)separator : JSON_NO_BYTE;
+    text.len = line.len - (size_t)(text.data - line.data);
+    return json_find(text, key->steps + p->first, p->nsteps, behind, &value) ? value : none;
+}
+
+const struct key_part *key_find_container(const struct key *key, char separator,
+                                          struct unseen_bytes line, struct unseen_bytes *value_out)
+{
+    for (size_t i = 0; i < key->nparts; i++) {
+        const struct key_part *p = &key->parts[i];
+        *value_out = find_value(key, p, separator, line);
+        if (p->nsteps > 0 && value_out->data && json_is_container(*value_out)) {
+            return p;
+        }
+    }
+    return NULL;
+}
+
 enum unseen_status key_find(const struct key *key, size_t part, char separator,
                             struct unseen_bytes line, struct text *room,
                             struct unseen_bytes *text_out)
 {
     const struct key_part *p = &key->parts[part];
-    struct unseen_bytes text = line;
-    *text_out = (struct unseen_bytes){NULL, 0};
-    if (p->field > 0) {
-        text = unseen_lines_field(line, separator, p->field);
-        if (!text.data) {
-            return UNSEEN_OK;
-        }
-    }
-    if (p->nsteps == 0) {
-        *text_out = text;
-        return UNSEEN_OK;
-    }
-    /* JSON may hold the separator, so the field ends where the JSON does. */
-    const int behind = p->field > 0 ? (unsigned char)separator : JSON_NO_BYTE;
-    struct unseen_bytes value = {NULL, 0};
-    text.len = line.len - (size_t)(text.data - line.data);
-    return json_find(text, key->steps + p->first, p->nsteps, behind, &value)
-               ? json_text(value, room, text_out)
-               : UNSEEN_OK;
+    *text_out = find_value(key, p, separator, line);
+    return p->nsteps > 0 && text_out->data ? json_text(*text_out, room, text_out) : UNSEEN_OK;
 }

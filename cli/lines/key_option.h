@@ -21,6 +21,8 @@ enum {
 };
 
 struct key_part {
+    const char *text; /* as it stands in the text of the key */
+    size_t len;
     size_t field;  /* from 1; 0: the whole line */
     size_t first;  /* of the steps */
     size_t nsteps; /* 0: no path */
@@ -42,6 +44,11 @@ void key_suggest(const char *text, char *hint, size_t size);
 /* True if a part is a path into JSON; true if a part is a field. */
 bool key_has_path(const struct key *key);
 bool key_has_field(const struct key *key);
+
+/* The part whose value in the line is an object or an array, which has no text; NULL: none.
+ * *value_out is the value. */
+const struct key_part *key_find_container(const struct key *key, char separator,
+                                          struct unseen_bytes line, struct unseen_bytes *value_out);
 
 /* Finds a part in a line. *text_out is a part of the line, or stands at the end of `room` and is
  * valid until room grows; its data is NULL if the line has no such part. Errors: NOMEM. */

@@ -209,6 +209,35 @@ static const char *missing_text(const struct reader *r)
     return r->identity->key->missing == MISSING_SKIP ? "left out" : "taken whole";
 }
 
+/* Says what the first line without the key lacks. */
+static void show_miss(const struct reader *r, const struct batch *b)
+{
+    const struct key_options *o = r->identity->key;
+    const bool fails = o->missing == MISSING_FAIL;
+    const int shown = b->missing.len < 60 ? (int)b->missing.len : 60;
+    struct unseen_bytes value = {NULL, 0};
+    const struct key_part *part = key_find_container(&o->key, o->separator, b->missing, &value);
+    const bool is_object = part && value.data[0] == '{';
+    const char *end = part ? part->text + part->len : o->text + strlen(o->text);
+    message_say(fails ? MESSAGE_ERROR : MESSAGE_WARNING, "%s:%" PRIu64 ": %s%.*s%s in '%.*s'%s%s",
+                b->name, reader_line_number(b, b->missing.data, r->options->delimiter),
+                part ? "" : "no key ", (int)(end - (part ? part->text : o->text)),
+                part ? part->text : o->text,
+                is_object ? " is an object"
+                : part    ? " is an array"
+                          : "",
+                shown, b->missing.data, fails ? "" : ": ", fails ? "" : missing_text(r));
+    if (part) {
+        message_hint("-k %.*s%s%s compares %s of it", (int)(end - o->text), o->text,
+                     is_object ? ".id" : "[0]", end,
+                     is_object ? "the member id" : "the first element");
+    }
+    if (fails) {
+        message_hint(
+            "--missing=skip leaves such lines out, --missing=whole compares the whole line");
+    }
+}
+
 /* Shows the first line without the key, and counts the others. False if the first one is to end the
  * reading (MISSING_FAIL); the batch has the lines before it. */
 static bool note_misses(struct reader *r, const struct batch *b)
@@ -219,18 +248,8 @@ static bool note_misses(struct reader *r, const struct batch *b)
     if (!is_first || !r->identity) {
         return true;
     }
-    const struct key_options *key = r->identity->key;
-    const int shown = b->missing.len < 60 ? (int)b->missing.len : 60;
-    const uint64_t number = reader_line_number(b, b->missing.data, r->options->delimiter);
-    if (key->missing != MISSING_FAIL) {
-        message_warning("%s:%" PRIu64 ": no key %s in '%.*s': %s", b->name, number, key->text,
-                        shown, b->missing.data, missing_text(r));
-        return true;
-    }
-    message_error("%s:%" PRIu64 ": no key %s in '%.*s'", b->name, number, key->text, shown,
-                  b->missing.data);
-    message_hint("--missing=skip leaves such lines out, --missing=whole compares the whole line");
-    return false;
+    show_miss(r, b);
+    return r->identity->key->missing != MISSING_FAIL;
 }
 
 /* Reports a file of which no line has the key: the key is probably mistyped. */

