@@ -9,6 +9,7 @@
 
 #include "options/options.h"
 #include "print/message.h"
+#include "print/output.h"
 #include "redis_url.h"
 #include "seen/stores.h"
 
@@ -251,6 +252,33 @@ static bool check_pairs(const struct options *o)
     return true;
 }
 
+/* Refuses a name that asks for another format than lines, and hints at the pipe to type. */
+static bool check_output_name(const struct options *o, const char *name, const char *hint)
+{
+    const char *program = name ? output_format_of(name) : NULL;
+    const char *store = o->command->bit == COMMAND_DEDUP ? o->seen.path : NULL;
+    const bool has_name = o->command->bit != COMMAND_BITS && o->input.nfiles == 1 &&
+                          !o->input.none_named && !o->seen.path;
+    char words[8192];
+    if (!program) {
+        return true;
+    }
+    message_error("%s would be lines, not what its name says", name);
+    if (program[0] == '\0' || name != o->print.output) {
+        hint_pair(o, hint);
+        return false;
+    }
+    if (store) { /* continues its output, line by line */
+        (void)snprintf(words, sizeof(words), "-s %s -o LINES FILE && %s < LINES > %s", store,
+                       program, name);
+    } else {
+        (void)snprintf(words, sizeof(words), "%s | %s > %s", has_name ? o->input.files[0] : "FILE",
+                       program, name);
+    }
+    hint_pair(o, words);
+    return false;
+}
+
 /* Refuses an output that would destroy a store or the like. */
 static bool check_outputs(const struct options *o)
 {
@@ -263,6 +291,9 @@ static bool check_outputs(const struct options *o)
         {o->plan.svg, "--svg NEW"},
     };
     for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++) {
+        if (!check_output_name(o, outputs[i].name, outputs[i].hint)) {
+            return false;
+        }
         if (!stores_check_output(outputs[i].name, &o->seen)) {
             hint_pair(o, outputs[i].hint);
             return false;

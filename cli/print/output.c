@@ -9,11 +9,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "folder.h"
-#include "print/encoder.h"
 #include "print/message.h"
 #include "print/report.h"
 
@@ -39,35 +39,31 @@ static bool opened(struct output *out)
     return true;
 }
 
-/* Reports a name that asks for another format than lines or compressed lines. */
-static bool output_check_name(const char *path)
+const char *output_format_of(const char *name)
 {
-    if (!is_standard(path) && encoder_is_foreign(path)) {
-        message_error("%s would be lines, not what its name says", path);
-        message_hint("names in .gz, .zst, .xz and .bz2 are compressed; -o - writes to another "
-                     "program");
-        return false;
+    static const struct {
+        const char *suffix;
+        const char *program;
+    } formats[] = {
+        {".tar.gz", ""},    {".tar.zst", ""},  {".tar.xz", ""},  {".tar.bz2", ""},
+        {".tar", ""},       {".tgz", ""},      {".tbz2", ""},    {".tzst", ""},
+        {".txz", ""},       {".7z", ""},       {".rar", ""},     {".zip", ""},
+        {".gz", "gzip"},    {".zst", "zstd"},  {".xz", "xz"},    {".bz2", "bzip2"},
+        {".lz4", "lz4"},    {".br", "brotli"}, {".lz", "lzip"},  {".lzma", "lzma"},
+        {".Z", "compress"}, {".sz", ""},       {".lzo", "lzop"},
+    };
+    const size_t len = strlen(name);
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        const size_t n = strlen(formats[i].suffix);
+        if (len > n && strcasecmp(name + len - n, formats[i].suffix) == 0) {
+            return formats[i].program;
+        }
     }
-    return true;
-}
-
-/* Starts the encoder that the name asks for. */
-static bool start_encoder(struct output *out, const char *path)
-{
-    const struct encoder_kind *kind = is_standard(path) ? NULL : encoder_kind_of(path);
-    out->encoder = kind ? encoder_create(kind) : NULL;
-    if (kind && !out->encoder) {
-        message_error("%s: out of memory for the compressor", path);
-        return false;
-    }
-    return true;
+    return NULL;
 }
 
 bool output_open(struct output *out, const char *path)
 {
-    if (!output_check_name(path) || !start_encoder(out, path)) {
-        return false;
-    }
     out->name = is_standard(path) ? "standard output" : path;
     out->fd = is_standard(path) ? STDOUT_FILENO : file_open(path, O_WRONLY | O_CREAT);
     return opened(out);
@@ -96,17 +92,8 @@ void output_sync_name(const struct output *out)
 bool output_open_again(struct output *out, const char *path)
 {
     struct stat st;
-    if (!is_standard(path) && encoder_kind_of(path)) {
-        message_error("%s would be compressed, but with -s an output is continued line by line",
-                      path);
-        message_hint("-o NAME without that ending; compress the file when the run is over");
-        return false;
-    }
     if (is_standard(path) || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
         return output_open(out, path);
-    }
-    if (!output_check_name(path)) {
-        return false;
     }
     out->name = path;
     out->fd = file_open(path, O_RDWR | O_CREAT);
@@ -169,8 +156,8 @@ static void write_tee(struct output *out, const char *data, size_t len)
     }
 }
 
-/* Writes bytes as they are, until all are written or an error comes. Lines go to the tee, too. */
-static void write_bytes(struct output *out, const char *data, size_t len)
+/* Writes bytes, until all are written or an error comes. */
+static void write_all(struct output *out, const char *data, size_t len)
 {
     const char *const begin = data;
     while (len > 0 && !out->failed) {
@@ -190,57 +177,7 @@ static void write_bytes(struct output *out, const char *data, size_t len)
             report_poll();
         }
     }
-    if (!out->encoder) {
-        write_tee(out, begin, (size_t)(data - begin));
-    }
-}
-
-static bool write_encoded(void *context, const char *data, size_t len)
-{
-    struct output *out = context;
-    write_bytes(out, data, len);
-    return !out->failed;
-}
-
-static void report_encoder(struct output *out, bool has_failed)
-{
-    if (has_failed) {
-        message_error("cannot write %s: out of memory for the compressor", out->name);
-        out->failed = true;
-    }
-}
-
-/* Gives lines to the encoder; the tee gets them as they are. */
-static void encode(struct output *out, const char *data, size_t len)
-{
-    bool has_failed = false;
-    if (!out->failed) {
-        const struct encoder_sink sink = {write_encoded, out};
-        const bool is_put = encoder_put(out->encoder, data, len, sink, &has_failed);
-        report_encoder(out, has_failed);
-        write_tee(out, data, is_put ? len : 0);
-    }
-}
-
-/* Waits until all bytes are written, or with an encoder are taken, or an error comes. */
-static inline void write_all(struct output *out, const char *data, size_t len)
-{
-    if (out->encoder) {
-        encode(out, data, len);
-    } else {
-        write_bytes(out, data, len);
-    }
-}
-
-/* Completes the compressed data. */
-static void end_encoder(struct output *out)
-{
-    bool has_failed = false;
-    if (out->encoder && !out->failed) {
-        const struct encoder_sink sink = {write_encoded, out};
-        (void)encoder_end(out->encoder, sink, &has_failed); /* remembered in out */
-        report_encoder(out, has_failed);
-    }
+    write_tee(out, begin, (size_t)(data - begin));
 }
 
 void output_make_elastic(struct output *out)
@@ -249,8 +186,7 @@ void output_make_elastic(struct output *out)
     if (out->tee) {
         output_make_elastic(out->tee);
     }
-    out->elastic =
-        !out->encoder && fstat(out->fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+    out->elastic = fstat(out->fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
 /* Writes as long as that does not block. A pipe that poll calls writable takes PIPE_BUF bytes
@@ -361,9 +297,7 @@ bool output_finish(struct output *out)
 static void output_release(struct output *out)
 {
     free(out->buf);
-    encoder_free(out->encoder);
     out->buf = NULL;
-    out->encoder = NULL;
     out->is_open = false;
 }
 
@@ -375,7 +309,6 @@ bool output_close(struct output *out)
     }
     if (out->buf) {
         (void)output_finish(out); /* remembered in out */
-        end_encoder(out);
     }
     if (close(out->fd) != 0 && !out->failed && errno != EINTR) {
         output_fail(out);

@@ -21,7 +21,7 @@ struct output {
     size_t cap;
     size_t len;
     size_t sent;
-    uint64_t written; /* bytes that have been written, as they are in the file */
+    uint64_t written; /* bytes that have been written */
     uint64_t put; /* bytes that were put, also after a failure; the next byte is at this position */
     /* Never wait for the reader of the output before the end: keep the bytes that it does not take
      * yet, in as much memory as they need. */
@@ -29,19 +29,20 @@ struct output {
     /* A second output, which gets what has been written to this one; NULL: none. If it fails, so
      * does this one. */
     struct output *tee;
-    struct encoder *encoder; /* compresses what is written; NULL: nothing does */
     bool failed;
     bool reader_gone; /* failed because nobody reads the pipe any more */
     bool is_open;
 };
 
-/* Opens path ("-" or NULL: standard output) for writing, and does not truncate it yet. The output
- * is compressed if the name says so (encoder.h), and complete when it is closed. */
+/* The format that a name asks for, such as NAME.gz, which an output does not have: the program that
+ * writes it, "" if it is an archive, NULL if the name asks for lines. */
+const char *output_format_of(const char *name);
+
+/* Opens path ("-" or NULL: standard output) for writing, and does not truncate it yet. */
 bool output_open(struct output *out, const char *path);
 
 /* Opens path to append to it. It is opened for reading, too. If the file is new, its name is
- * durable before the function returns. A name that asks for compression is refused: compressed data
- * cannot be cut where a line ends. */
+ * durable before the function returns. */
 bool output_open_again(struct output *out, const char *path);
 
 /* Opens an output that keeps all its bytes in memory, in buf[0..len). The name is for messages.

@@ -69,7 +69,7 @@ NEAR = [
     (r'commands/cmd_count', r'cli/(count|key)$'),
     (r'commands/requests_seen', r'cli/import$'),
     (r'print/json|commands/.*json', r'cli/(json|explain|canon)$'),
-    (r'print/(encode|output)', r'cli/(compressed_output|output|errors|signals)$'),
+    (r'print/output', r'cli/(output_name|output|errors|signals)$'),
     (r'print/(message|utf8)', r'cli/(errors|messages|help)$'),
     (r'print/progress|print/report', r'cli/(progress|stats)$'),
     (r'lines/(reader|stage|input|feed|magic|decode)', r'cli/(lines|compressed|encodings|line_ends|loop)$|fuzz/input'),
