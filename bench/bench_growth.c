@@ -23,7 +23,7 @@
 
 #include <math.h>
 
-#include <unseen_reserve.h>
+#include <unseen.h>
 
 enum {
     SEED = 1,

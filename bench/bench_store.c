@@ -12,7 +12,7 @@
 #include "bench.h"
 
 #include <sys/resource.h>
-#include <unseen_replica.h>
+#include <unseen.h>
 
 enum {
     SEED = 1,

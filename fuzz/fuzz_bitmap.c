@@ -9,7 +9,7 @@
 #include "frames.h"
 
 #include "base/bytes.h"
-#include <unseen_bitmap.h>
+#include "bitmap/bitmap.h"
 
 enum {
     NMODEL = 1 << 17, /* two pages on either side of a leaf's border */
@@ -36,17 +36,18 @@ static void check_round_trip(const struct unseen_bitmap *x)
     uint64_t cursor = 0;
     size_t len = 0;
     bool complete = false;
-    while (unseen_bitmap_export(x, &cursor, chunk, sizeof(chunk), &len) == UNSEEN_OK && len > 0) {
+    while (unseen__bitmap_next_chunk(x, &cursor, chunk, sizeof(chunk), &len) == UNSEEN_OK &&
+           len > 0) {
         require(!complete);
-        require(unseen_bitmap_import_chunk(y, chunk, len, &complete) == UNSEEN_OK);
+        require(unseen__bitmap_take_chunk(y, chunk, len, &complete) == UNSEEN_OK);
     }
     require(complete);
     uint64_t cursor_x = 0;
     uint64_t cursor_y = 0;
     size_t len_y = 0;
     do {
-        require(unseen_bitmap_export(x, &cursor_x, chunk, sizeof(chunk), &len) == UNSEEN_OK);
-        require(unseen_bitmap_export(y, &cursor_y, again, sizeof(again), &len_y) == UNSEEN_OK);
+        require(unseen__bitmap_next_chunk(x, &cursor_x, chunk, sizeof(chunk), &len) == UNSEEN_OK);
+        require(unseen__bitmap_next_chunk(y, &cursor_y, again, sizeof(again), &len_y) == UNSEEN_OK);
         require(len == len_y && memcmp(chunk, again, len) == 0);
     } while (len > 0);
     unseen_bitmap_free(y);
@@ -61,7 +62,7 @@ static void run_chunks(const uint8_t *data, size_t size)
     enum unseen_status status = UNSEEN_OK;
     bool complete = false;
     for (size_t len; status == UNSEEN_OK && !complete && (len = frames_next(&frames, chunk)) > 0;) {
-        status = unseen_bitmap_import_chunk(b, chunk, len, &complete);
+        status = unseen__bitmap_take_chunk(b, chunk, len, &complete);
     }
     if (status == UNSEEN_OK && complete) {
         check_round_trip(b);

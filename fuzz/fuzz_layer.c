@@ -13,28 +13,29 @@
 
 #include "base/bytes.h"
 #include "commands/layer_file.h"
+#include "layer/layer.h"
 
 /* A layer answers the same after an export and an import, and exports the same bytes. */
 static void check_layer(const struct unseen_layer *f, const uint8_t *data, size_t size)
 {
     static uint8_t chunk[UNSEEN_CHUNK_MAX];
     static uint8_t again[UNSEEN_CHUNK_MAX];
-    struct unseen_layer *g = NULL;
+    struct layer_reading reading = {.layer = NULL};
     uint64_t cursor = 0;
     size_t len = 0;
     bool complete = false;
     do {
-        require(unseen_layer_export(f, &cursor, chunk, sizeof(chunk), &len) == UNSEEN_OK);
-        require(len == 0 ||
-                unseen_layer_import_chunk(&g, NULL, chunk, len, &complete) == UNSEEN_OK);
+        require(unseen__layer_next_chunk(f, &cursor, chunk, sizeof(chunk), &len) == UNSEEN_OK);
+        require(len == 0 || unseen__layer_take_chunk(&reading, chunk, len, &complete) == UNSEEN_OK);
     } while (len > 0);
     require(complete);
+    struct unseen_layer *g = reading.layer;
     uint64_t cursor_f = 0;
     uint64_t cursor_g = 0;
     size_t len_g = 0;
     do {
-        require(unseen_layer_export(f, &cursor_f, chunk, sizeof(chunk), &len) == UNSEEN_OK);
-        require(unseen_layer_export(g, &cursor_g, again, sizeof(again), &len_g) == UNSEEN_OK);
+        require(unseen__layer_next_chunk(f, &cursor_f, chunk, sizeof(chunk), &len) == UNSEEN_OK);
+        require(unseen__layer_next_chunk(g, &cursor_g, again, sizeof(again), &len_g) == UNSEEN_OK);
         require(len == len_g);
     } while (len > 0 && memcmp(chunk + 24, again + 24, len - 32) == 0);
     require(len == 0);
@@ -91,16 +92,16 @@ static void run_chunks(const uint8_t *data, size_t size)
     static const char kinds[3][5] = {"UNFH", "UNFP", "UNFE"};
     static uint8_t chunk[UNSEEN_CHUNK_MAX];
     struct frames frames = {kinds, data, size};
-    struct unseen_layer *f = NULL;
+    struct layer_reading reading = {.layer = NULL};
     enum unseen_status status = UNSEEN_OK;
     bool complete = false;
     for (size_t len; status == UNSEEN_OK && !complete && (len = frames_next(&frames, chunk)) > 0;) {
-        status = unseen_layer_import_chunk(&f, NULL, chunk, len, &complete);
+        status = unseen__layer_take_chunk(&reading, chunk, len, &complete);
     }
     if (status == UNSEEN_OK && complete) {
-        check_layer(f, frames.data, frames.size);
+        check_layer(reading.layer, frames.data, frames.size);
     }
-    unseen_layer_free(f);
+    unseen_layer_free(reading.layer);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

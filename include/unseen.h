@@ -15,18 +15,17 @@
  *     unseen_set_free(set);
  *
  * Link with -lunseen (pkg-config: unseen; CMake: find_package(unseen), target unseen::unseen). In
- * this order: sets, their export, URL identity, stores (sets that outlive the process), plans (how
- * large will a set be?), lines, errors. unseen_list.h has static lists, unseen_bitmap.h sets of
- * integers, unseen_arrow.h Arrow arrays, unseen_replica.h copies of sets that stay equal,
- * unseen_small.h sets of a few keys, unseen_shard.h which of n machines a URL belongs to,
- * unseen_reserve.h room for keys that are about to come, unseen_layer.h filters of other programs,
- * which answer questions as they are.
+ * this order: sets, their unions and replicas, their export, URL identity, shards (which of n
+ * machines has a URL?), stores (sets that outlive the process), plans (how large will a set be?),
+ * lines, errors. unseen_list.h has static lists, unseen_bitmap.h sets of integers, unseen_small.h
+ * sets of a few keys, unseen_layer.h filters of other programs, which answer questions as they are.
  *
  * Conventions of all headers
  *
  * - Errors. A function that can fail returns enum unseen_status. "Errors" in its comment lists
  *   every status besides UNSEEN_OK. Out-parameters are untouched on failure unless the comment says
  *   otherwise. A function with a parameter `error`, which may be NULL, fills *error when it fails.
+ *   A function with another result cannot fail.
  * - Pointers. Input is borrowed for the length of the call and may contain any bytes, NUL
  *   included. A pointer may be NULL when its length or count is 0. No other pointer may be NULL
  *   unless the comment says so.
@@ -35,6 +34,8 @@
  *   Any other field may be 0, which means its default. Options may be NULL: all defaults.
  * - Threads. "Threads: one" means one thread at a time for each object. "Threads: any" means any
  *   number of threads at once, while no thread calls a function that says "one" on the object.
+ * - Where a comment says nothing about threads, they are "any"; where it says nothing about time,
+ *   the time is constant.
  * - The library never prints, never exits, and keeps no global state. A call needs up to 128 KiB of
  *   stack.
  */
@@ -181,7 +182,6 @@ UNSEEN_API enum unseen_status unseen_set_create(struct unseen_set **set_out,
 
 /* Frees the set. No other thread may use it any more. set may be NULL.
  *
- * Errors: none.
  * Threads: one.
  * Time: linear in the memory. */
 UNSEEN_API void unseen_set_free(struct unseen_set *set);
@@ -268,8 +268,6 @@ UNSEEN_API enum unseen_status unseen_set_keys(const struct unseen_set *set,
  * digest (MD5, SHA-1, a fingerprint) by which another program knows a URL. Never use a digest
  * itself as a key: whoever makes the input can foresee the digest.
  *
- * Errors: none.
- * Threads: any.
  * Time: linear. */
 UNSEEN_API struct unseen_key unseen_set_identity_key(
     const struct unseen_set *set, const void *data, size_t len);
@@ -296,12 +294,36 @@ UNSEEN_API enum unseen_status unseen_set_contains_keys(const struct unseen_set *
 UNSEEN_API enum unseen_status unseen_set_remove_keys(struct unseen_set *set,
     const struct unseen_key *keys, size_t n, uint8_t *verdicts, size_t *ndone_out);
 
+/* As unseen_set_count, for n keys of this set.
+ *
+ * Errors:
+ *   - UNSUPPORTED: the filter cannot tell
+ * Threads: any.
+ * Time: linear in n. */
+UNSEEN_API enum unseen_status unseen_set_count_keys(
+    const struct unseen_set *set, const struct unseen_key *keys, size_t n, uint64_t *counts);
+
+/* Makes room for nkeys keys in all, including the keys that the set has. The set takes the memory
+ * of a set that was made with this capacity, or keeps its own if that is more. Its answers and its
+ * promise stay the same. Beyond nkeys the set grows as usual.
+ *
+ * A set whose filter grows does not need this call. But most of the time of an add is spent on
+ * growing step by step, and a program that learns how many keys will come saves that time.
+ *
+ * Errors:
+ *   - UNSUPPORTED: the filter is neither "compact" nor "compact-count" nor "exact"
+ *   - NOMEM: the set has its keys, and perhaps some of the room
+ *   - RANDOM: as NOMEM
+ * Threads: as unseen_set_add.
+ * Time: linear in the memory; for each key in the set, 5 ns for each doubling, "exact" 15 ns. */
+UNSEEN_API enum unseen_status unseen_set_reserve(struct unseen_set *set, uint64_t nkeys);
+
 /* The state of a set. A program that watches a filter with a capacity compares nkeys with capacity,
  * or fpr_estimate with fpr_promise, and makes a larger set in time. */
 struct unseen_set_stats {
     size_t size;           /* sizeof(struct unseen_set_stats), set by the caller */
-    uint64_t nkeys;        /* keys in the set ("compact-count": adds); after merge or intersect of
-                            * Bloom filters, nkeys_estimate */
+    uint64_t nkeys;        /* keys in the set ("compact-count": adds); after a merge of Bloom
+                            * filters, nkeys_estimate */
     uint64_t nslots;       /* fingerprints, bits or counters that its memory has room for */
     uint64_t memory;       /* bytes taken through the allocator */
     double fpr_promise;    /* the false-positive rate promised up to capacity keys */
@@ -318,10 +340,9 @@ struct unseen_set_stats {
 
 /* What a filter can do. */
 enum {
-    UNSEEN_CAN_REMOVE = 1,    /* unseen_set_remove */
-    UNSEEN_CAN_MERGE = 2,     /* unseen_set_merge */
-    UNSEEN_CAN_INTERSECT = 4, /* unseen_set_intersect */
-    UNSEEN_CAN_GROW = 8       /* needs no capacity, and keeps its promise at every number of keys */
+    UNSEEN_CAN_REMOVE = 1, /* unseen_set_remove */
+    UNSEEN_CAN_MERGE = 2,  /* unseen_set_merge */
+    UNSEEN_CAN_GROW = 4    /* needs no capacity, and keeps its promise at every number of keys */
 };
 
 /* Fills in as much of *stats_out as stats_out->size says.
@@ -333,38 +354,104 @@ UNSEEN_API enum unseen_status unseen_set_stats(
     const struct unseen_set *set, struct unseen_set_stats *stats_out);
 
 /* The id of the URL identity (unseen_url_id); "none/1" for a set without one. Valid as long as the
- * URL identity.
- *
- * Errors: none.
- * Threads: any.
- * Time: constant. */
+ * URL identity. */
 UNSEEN_API const char *unseen_set_profile(const struct unseen_set *set);
 
-/* merge makes set the union of both sets: it then has the false-positive rate of a set that was
- * given all these keys, so choose the capacity for the whole. intersect makes set the intersection:
- * a key that only one of the sets has is taken for a member with at most the higher of both rates.
- * In the union of "compact" sets a later removal takes away another key with the false-positive
- * rate.
+/* ---- Unions and replicas -----------------------------------------------------------------------
+ * A replica is made by a copy, or by an export and an import. Given the same changes in the same
+ * order as the original, a replica gives the same answers and has the same bytes. It needs only the
+ * changes that had an effect: the keys that were NEW when added, and SEEN when removed. Packed keys
+ * are 8 to 16 bytes each. A call of unseen_set_reserve is a change for replicas.
+ *
+ *     unseen_set_copy(&replica, set, NULL);
+ *     -> add and remove in both
+ *     if (unseen_set_digest(set) != unseen_set_digest(replica)) ... something went wrong */
+
+/* Makes set the union of both sets. It then has the false-positive rate of a set that was given all
+ * these keys, so choose the capacity for the whole. In the union of "compact" sets a later removal
+ * takes away another key with the false-positive rate.
  *
  * Arguments:
  *   - other is another object with the same filter, capacity, fpr, seed, key_bits and URL
- *     identity. Of "compact" the capacity may differ.
+ *     identity. The capacities of two "compact" sets may differ.
  *   - threads and cpu may differ.
  * Errors:
- *   - UNSUPPORTED: the filter lacks UNSEEN_CAN_MERGE or UNSEEN_CAN_INTERSECT
+ *   - UNSUPPORTED: the filter lacks UNSEEN_CAN_MERGE; or the keys of two "compact" sets crowd in
+ *     one place, because somebody who knows the secret made them
  *   - MISMATCH: error->setting says which setting differs
  *   - ARGUMENT: set and other are one object
- *   - UNSUPPORTED, too: keys of two "compact" sets crowd in one place, made by the secret
  *   - NOMEM
  *   - RANDOM: as unseen_set_add
- *   The set is then as it was, but a "compact" set that could not grow has some keys of the other,
- *   too. After NOMEM call merge again for the rest. For all or nothing, merge into unseen_set_copy.
+ *   The set is then as it was. Only a "compact" set that could not grow has some keys of the other
+ *   set: after NOMEM call merge again for the rest. For all or nothing, merge into unseen_set_copy.
  * Threads: one, for both sets.
  * Time: linear in the memory of both. */
 UNSEEN_API enum unseen_status unseen_set_merge(
     struct unseen_set *set, const struct unseen_set *other, struct unseen_error *error);
-UNSEEN_API enum unseen_status unseen_set_intersect(
-    struct unseen_set *set, const struct unseen_set *other, struct unseen_error *error);
+
+/* As unseen_set_merge, in steps that each take one piece of the other set, so that a program has
+ * time for other work between them. Replicas that take the same steps, each in the same state, stay
+ * equal.
+ *
+ * Arguments:
+ *   - *cursor is 0 before the first step; the calls count it on. UNSEEN_MERGE_DONE says that all
+ *     keys are there.
+ *   - Both sets may change between the steps. Keys that the other set had at the first step and has
+ *     at the last one are merged; keys that came or went meanwhile may be.
+ * Errors: as unseen_set_merge, and
+ *   - ARGUMENT: a cursor of another merge
+ * Threads: one, for both sets.
+ * Time: 1 ms or less for sets with the filter "compact" and one thread; otherwise the first step is
+ *   the whole merge. */
+#define UNSEEN_MERGE_DONE UINT64_MAX
+UNSEEN_API enum unseen_status unseen_set_merge_step(struct unseen_set *set,
+    const struct unseen_set *other, uint64_t *cursor, struct unseen_error *error);
+
+/* Makes a copy of a set, with its secret, URL identity, processor level, allocator, and number of
+ * threads.
+ *
+ * Ownership: the caller frees *copy_out with unseen_set_free.
+ * Errors:
+ *   - NOMEM
+ *   - RANDOM: as unseen_set_add
+ * Threads: one, for the set.
+ * Time: linear in the memory; 5 to 11 ns for each key, 28 ns with "exact". */
+UNSEEN_API enum unseen_status unseen_set_copy(
+    struct unseen_set **copy_out, const struct unseen_set *set, struct unseen_error *error);
+
+/* A hash of what a set has: its secret, and every bit that decides an answer now or later. Replicas
+ * have equal digests. Two sets that were given the same keys in another order have equal digests
+ * with the filters "exact", "bloom", "block" and "counting"; with the others they seldom have.
+ * Compare sets that were made for the same number of threads.
+ *
+ * The digest is for finding faults, not for proving equality to somebody who may forge a set.
+ *
+ * The digest of the set of a store whose image cannot be read is 0.
+ *
+ * Threads: one, for the set.
+ * Time: linear in the memory. */
+UNSEEN_API uint64_t unseen_set_digest(const struct unseen_set *set);
+
+/* Writes n keys of this set to buf, each in key_bits / 8 bytes (struct unseen_set_options): the
+ * fewest bytes that tell a replica of a change. Returns the number of bytes written, n * 16 at
+ * most.
+ *
+ * Time: linear in n. */
+UNSEEN_API size_t unseen_set_pack_keys(
+    const struct unseen_set *set, const struct unseen_key *keys, size_t n, void *buf);
+
+/* Reads keys that unseen_set_pack_keys wrote for this set or for a replica of it.
+ *
+ * Arguments:
+ *   - data and len are whole keys; keys has room for max of them.
+ *   - *n_out is the number of keys.
+ * Errors:
+ *   - CORRUPT: len is not a multiple of the size of a key
+ *   - SPACE: more than max keys
+ * Threads: any.
+ * Time: linear in len. */
+UNSEEN_API enum unseen_status unseen_set_unpack_keys(const struct unseen_set *set, const void *data,
+    size_t len, struct unseen_key *keys, size_t max, size_t *n_out);
 
 /* ---- Export and import of a set ----------------------------------------------------------------
  * A set as a sequence of chunks of at most UNSEEN_CHUNK_MAX bytes, each with its own checksum, so
@@ -455,7 +542,6 @@ UNSEEN_API enum unseen_status unseen_import_finish(
 
 /* Gives up an import. import may be NULL.
  *
- * Errors: none.
  * Threads: one.
  * Time: as unseen_set_free. */
 UNSEEN_API void unseen_import_free(struct unseen_import *import);
@@ -525,30 +611,20 @@ UNSEEN_API enum unseen_status unseen_url_create(struct unseen_url **url_out,
 
 /* Frees the canonicaliser. url may be NULL.
  *
- * Errors: none.
- * Threads: one.
- * Time: constant. */
+ * Threads: one. */
 UNSEEN_API void unseen_url_free(struct unseen_url *url);
 
 /* The identity of the canonicaliser as text, such as "crawl/2" or "crawl/2+strip-trackers/2": the
  * profile, its version, and each rule that differs from the profile, with its version if that is
  * not 1. Profiles and rules are frozen: each change of an answer is a new version. Keys made under
- * different texts do not belong in one set. Valid as long as the object.
- *
- * Errors: none.
- * Threads: any.
- * Time: constant. */
+ * different texts do not belong in one set. Valid as long as the object. */
 UNSEEN_API const char *unseen_url_id(const struct unseen_url *url);
 
 /* The longest such text, in bytes. Files have room for it. */
 #define UNSEEN_URL_ID_MAX 4095
 
 /* The size of a buffer that is enough for any URL of len bytes, and for any reference of len bytes
- * against a base of base_len bytes (0: no base). 0 if a size_t cannot hold it.
- *
- * Errors: none.
- * Threads: any.
- * Time: constant. */
+ * against a base of base_len bytes (0: no base). 0 if a size_t cannot hold it. */
 UNSEEN_API size_t unseen_url_bound(size_t len, size_t base_len);
 
 enum unseen_url_form {
@@ -658,13 +734,58 @@ struct unseen_url_entry {
     const char *sentence;
 };
 
-/* The i'th profile or rule; NULL past the last. Static.
- *
- * Errors: none.
- * Threads: any.
- * Time: constant. */
+/* The i'th profile or rule; NULL past the last. Static. */
 UNSEEN_API const struct unseen_url_entry *unseen_url_profile_at(size_t i);
 UNSEEN_API const struct unseen_url_entry *unseen_url_rule_at(size_t i);
+
+/* ---- Shards ------------------------------------------------------------------------------------
+ * Which of n machines, files or keys of a cluster a URL belongs to. Every program of unseen gives
+ * the same answer: this function, `unseen canon --shard`, the command UNSEEN.SHARD of the server
+ * module, and unseen.shard in Python. Shards need no shared secret; but whoever makes the input can
+ * fill one shard. docs/format.md has the definition, "Shares".
+ *
+ *     struct unseen_shards *shards;
+ *     if (unseen_shards_create(&shards, NULL) != UNSEEN_OK) ...
+ *     uint32_t i = unseen_shards_find(shards, "http://e.com/", 13, 20);      -> 0 to 19
+ *     unseen_shards_free(shards);
+ *
+ * All spellings of a URL have one shard if the bytes are the canonical form of unseen_url_canon. */
+
+struct unseen_shards;
+
+/* Makes the hash that decides on shards: 1.2 KB.
+ *
+ * Ownership: the caller frees *shards_out with unseen_shards_free.
+ * Errors:
+ *   - NOMEM
+ * Threads: any.
+ * Time: constant. */
+UNSEEN_API enum unseen_status unseen_shards_create(
+    struct unseen_shards **shards_out, const struct unseen_allocator *allocator);
+
+/* Frees the hash. No other thread may use it any more. shards may be NULL.
+ *
+ * Threads: one. */
+UNSEEN_API void unseen_shards_free(struct unseen_shards *shards);
+
+/* The shard of an identity: 0 to n - 1. n is 1 or more.
+ *
+ * Time: that of two keys. */
+UNSEEN_API uint32_t unseen_shards_find(
+    const struct unseen_shards *shards, const void *identity, size_t len, uint32_t n);
+
+#define UNSEEN_SHARD_TAGS_MAX 16384
+
+/* A set over n keys of a Redis or Valkey cluster has the keys NAME:{TAG}, one for each shard. The
+ * tags put the keys on equal parts of the cluster's hash slots. Fills in the tags of n shards: tag
+ * i is the smallest number which, written in decimal, has a hash slot from i * 16384 / n on and
+ * below (i + 1) * 16384 / n.
+ *
+ * Errors:
+ *   - ARGUMENT: n is not from 1 to UNSEEN_SHARD_TAGS_MAX
+ * Threads: any.
+ * Time: n log n; 10 us for 16 shards, 4 ms for 16384. */
+UNSEEN_API enum unseen_status unseen_shard_tags(uint32_t n, uint32_t *tags);
 
 /* ---- Store -------------------------------------------------------------------------------------
  * A set that outlives the process: a file, the log, with every key that was committed. Beside the
@@ -784,11 +905,7 @@ UNSEEN_API enum unseen_status unseen_store_open(struct unseen_store **store_out,
  * long as the store. Only the functions below change it.
  *
  * If a large image was damaged or cut short since it was written, functions on the set that meet
- * the damaged part return CORRUPT or IO, and give no verdict: unseen_store_repair can help.
- *
- * Errors: none.
- * Threads: any.
- * Time: constant. */
+ * the damaged part return CORRUPT or IO, and give no verdict: unseen_store_repair can help. */
 UNSEEN_API const struct unseen_set *unseen_store_set(const struct unseen_store *store);
 
 /* Takes over what other processes have committed since the store was opened to READ, or refreshed.
@@ -831,6 +948,16 @@ UNSEEN_API enum unseen_status unseen_store_add_keys(struct unseen_store *store,
     const struct unseen_key *keys, size_t n, uint8_t *verdicts, size_t *ndone_out);
 UNSEEN_API enum unseen_status unseen_store_remove_keys(struct unseen_store *store,
     const struct unseen_key *keys, size_t n, uint8_t *verdicts, size_t *ndone_out);
+
+/* As unseen_set_reserve, for the set of a store. The room is not recorded: when the store is opened
+ * again, its set is as large as its keys need.
+ *
+ * Errors:
+ *   - as unseen_set_reserve
+ *   - as unseen_store_add
+ * Threads: as unseen_store_add.
+ * Time: as unseen_set_reserve. */
+UNSEEN_API enum unseen_status unseen_store_reserve(struct unseen_store *store, uint64_t nkeys);
 
 /* Commits all waiting changes, and returns when they are durable. If more than half of the log, and
  * more than 1 MiB, is removed keys, the log is written anew first, as by unseen_store_rewrite; so
@@ -1080,8 +1207,8 @@ UNSEEN_API enum unseen_status unseen_store_rewrite(
  *
  *     name            bits  can                        for
  *     compact         36.2  remove, merge, grow        any number of URLs; the default
- *     bloom           19.2  merge, intersect           exchange with other programs; comparisons
- *     block           20.6  merge, intersect           speed, when the number of URLs is known
+ *     bloom           19.2  merge                      exchange with other programs; comparisons
+ *     block           20.6  merge                      speed, when the number of URLs is known
  *     counting       100.0  remove, merge, count       counting adds in a fixed size
  *     exact           46.7  remove, grow               rates far below 5e-9
  *     scalable        42.8  grow                       a block filter that grows
@@ -1094,11 +1221,7 @@ UNSEEN_API enum unseen_status unseen_store_rewrite(
  * (docs/decisions/compact.md). A plan says which numbers of a filter follow from which, without
  * making the filter. */
 
-/* The name of the i'th filter; NULL past the last. Static text.
- *
- * Errors: none.
- * Threads: any.
- * Time: constant. */
+/* The name of the i'th filter; NULL past the last. Static text. */
 UNSEEN_API const char *unseen_filter_name(size_t i);
 
 /* The numbers of a filter; see unseen_plan. */
@@ -1143,8 +1266,6 @@ UNSEEN_API enum unseen_status unseen_plan(struct unseen_plan *plan);
  * has nkeys keys, which may be more than its capacity. 0 if the plan has no capacity, or numbers
  * that unseen_plan would not give.
  *
- * Errors: none.
- * Threads: any.
  * Time: microseconds. */
 UNSEEN_API double unseen_plan_rate(const struct unseen_plan *plan, double nkeys);
 
@@ -1156,8 +1277,6 @@ UNSEEN_API double unseen_plan_rate(const struct unseen_plan *plan, double nkeys)
  * and without copying. Returns the number of lines. *consumed_out is the offset just behind the
  * last delimiter used. Entries of lines past the returned number mean nothing.
  *
- * Errors: none.
- * Threads: any.
  * Time: linear in the bytes consumed. */
 UNSEEN_API size_t unseen_lines_split(const void *data, size_t len, char delimiter,
     struct unseen_bytes *lines, size_t max, size_t *consumed_out);
@@ -1167,8 +1286,6 @@ UNSEEN_API size_t unseen_lines_split(const void *data, size_t len, char delimite
  * delimiter '\n', and texts_out may be lines. Returns the number of lines with a CR; if that is 0,
  * the lines are the texts, and nothing is stored.
  *
- * Errors: none.
- * Threads: any.
  * Time: linear in n. */
 UNSEEN_API size_t unseen_lines_trim(
     const struct unseen_bytes *lines, size_t n, struct unseen_bytes *texts_out);
@@ -1176,8 +1293,6 @@ UNSEEN_API size_t unseen_lines_trim(
 /* The field'th field, from 1, of a line whose fields are separated by single delimiter bytes. If
  * the line has fewer fields, the result is empty and its data NULL.
  *
- * Errors: none.
- * Threads: any.
  * Time: linear in the bytes up to the end of the field. */
 UNSEEN_API struct unseen_bytes unseen_lines_field(
     struct unseen_bytes line, char delimiter, size_t field);
@@ -1193,11 +1308,7 @@ UNSEEN_API struct unseen_bytes unseen_lines_field(
  *
  * A program decides by status and setting; the sentence is for people and may change. */
 
-/* The sentence of a status. Static text, never NULL; for an unknown value it says so.
- *
- * Errors: none.
- * Threads: any.
- * Time: constant. */
+/* The sentence of a status. Static text, never NULL; for an unknown value it says so. */
 UNSEEN_API const char *unseen_status_string(enum unseen_status status);
 
 /* The option that an error is about: a field of a struct of options. Values never change. */
@@ -1256,11 +1367,7 @@ UNSEEN_API enum unseen_status unseen_cpu_parse(const char *name, enum unseen_cpu
 #define UNSEEN_VERSION_MINOR 1
 #define UNSEEN_VERSION_PATCH 0
 
-/* The version of the library at run time, "MAJOR.MINOR.PATCH". Static text.
- *
- * Errors: none.
- * Threads: any.
- * Time: constant. */
+/* The version of the library at run time, "MAJOR.MINOR.PATCH". Static text. */
 UNSEEN_API const char *unseen_version(void);
 
 #ifdef __cplusplus

@@ -49,7 +49,6 @@ UNSEEN_API enum unseen_status unseen_bitmap_create(struct unseen_bitmap **bitmap
 
 /* Frees the bitmap. bitmap may be NULL.
  *
- * Errors: none.
  * Threads: one.
  * Time: linear in the memory. */
 UNSEEN_API void unseen_bitmap_free(struct unseen_bitmap *bitmap);
@@ -90,8 +89,6 @@ UNSEEN_API enum unseen_status unseen_bitmap_clear_range(
 
 /* The number of members in [first, end). Integers of 2^40 and more are never members.
  *
- * Errors: none.
- * Threads: any.
  * Time: constant for 0 and UNSEEN_BITMAP_END, else linear in the memory of the range. */
 UNSEEN_API uint64_t unseen_bitmap_count(
     const struct unseen_bitmap *bitmap, uint64_t first, uint64_t end);
@@ -99,8 +96,6 @@ UNSEEN_API uint64_t unseen_bitmap_count(
 /* Stores the first max members from `from` on, in increasing order, and returns their number. A
  * number below max says that there are no more.
  *
- * Errors: none.
- * Threads: any.
  * Time: linear in the memory passed over. */
 UNSEEN_API size_t unseen_bitmap_next(
     const struct unseen_bitmap *bitmap, uint64_t from, uint64_t *values, size_t max);
@@ -117,36 +112,8 @@ UNSEEN_API enum unseen_status unseen_bitmap_or(
 UNSEEN_API void unseen_bitmap_andnot(
     struct unseen_bitmap *bitmap, const struct unseen_bitmap *other);
 
-/* The bytes taken through the allocator.
- *
- * Errors: none.
- * Threads: any.
- * Time: constant. */
+/* The bytes taken through the allocator. */
 UNSEEN_API uint64_t unseen_bitmap_memory(const struct unseen_bitmap *bitmap);
-
-/* Writes the next chunk into buf, as unseen_set_export does. Equal bitmaps give equal bytes.
- *
- * Errors:
- *   - SPACE: cap is below UNSEEN_CHUNK_MAX
- *   - ARGUMENT: a cursor of another export
- * Threads: one.
- * Time: linear in the chunk. */
-UNSEEN_API enum unseen_status unseen_bitmap_export(
-    const struct unseen_bitmap *bitmap, uint64_t *cursor, void *buf, size_t cap, size_t *len_out);
-
-/* Takes one whole chunk into a bitmap that was empty before the first: the header first, the others
- * in any order. The bitmap equals the exported one as soon as *complete_out is true.
- *
- * Errors:
- *   - CORRUPT
- *   - VERSION
- *   - NOMEM
- *   - ARGUMENT: the bitmap was not empty
- *   After an error the bitmap can only be freed.
- * Threads: one.
- * Time: linear in the chunk. */
-UNSEEN_API enum unseen_status unseen_bitmap_import_chunk(
-    struct unseen_bitmap *bitmap, const void *chunk, size_t len, bool *complete_out);
 
 /* ---- Files ---- */
 
@@ -160,7 +127,9 @@ enum unseen_bitmap_mode {
  *
  * Ownership: the caller frees *bitmap_out with unseen_bitmap_free. options may be NULL.
  * Errors:
- *   - those of unseen_bitmap_create and unseen_bitmap_import_chunk
+ *   - as unseen_bitmap_create
+ *   - CORRUPT
+ *   - VERSION
  *   - MISSING: READ
  *   - FOREIGN: the file is not a bitmap; EDIT: a file of somebody else is in the way
  *   - BUSY: EDIT: another process edits it

@@ -90,7 +90,6 @@ UNSEEN_API enum unseen_status unseen_layer_create(struct unseen_layer **layer_ou
 
 /* Frees the layer. layer may be NULL.
  *
- * Errors: none.
  * Threads: one.
  * Time: linear in the memory. */
 UNSEEN_API void unseen_layer_free(struct unseen_layer *layer);
@@ -113,8 +112,6 @@ UNSEEN_API enum unseen_status unseen_layer_append(
 /* Says of each item whether the other program would have found it: SEEN or NEW. Items of a layer
  * that is not complete are NEW.
  *
- * Errors: none.
- * Threads: any.
  * Time: linear in the bytes of the items and in n times the hashes of all links. */
 UNSEEN_API void unseen_layer_contains(const struct unseen_layer *layer,
     const struct unseen_bytes *items, size_t n, uint8_t *verdicts);
@@ -126,32 +123,6 @@ UNSEEN_API void unseen_layer_contains(const struct unseen_layer *layer,
  * Time: linear in the links. */
 UNSEEN_API enum unseen_status unseen_layer_info(
     const struct unseen_layer *layer, struct unseen_layer_info *info_out);
-
-/* Writes the next chunk into buf, as unseen_set_export does.
- *
- * Errors:
- *   - SPACE: cap is below UNSEEN_CHUNK_MAX
- *   - ARGUMENT: a cursor of another export, or the layer is not complete
- * Threads: any.
- * Time: linear in the chunk; the first is linear in the memory. */
-UNSEEN_API enum unseen_status unseen_layer_export(
-    const struct unseen_layer *layer, uint64_t *cursor, void *buf, size_t cap, size_t *len_out);
-
-/* Takes one whole chunk. Chunks come in the order of the export. *layer is NULL before the first,
- * which makes the layer.
- *
- * Arguments:
- *   - allocator is that of a layer that is made; NULL: the default.
- *   - *complete_out is true when the layer equals the exported one.
- * Errors:
- *   - CORRUPT
- *   - VERSION
- *   - NOMEM
- *   After an error *layer can only be freed.
- * Threads: one.
- * Time: linear in the chunk. */
-UNSEEN_API enum unseen_status unseen_layer_import_chunk(struct unseen_layer **layer,
-    const struct unseen_allocator *allocator, const void *chunk, size_t len, bool *complete_out);
 
 /* Reads a layer that unseen_layer_save wrote.
  *

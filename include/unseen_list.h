@@ -47,11 +47,8 @@ enum unseen_kind {
 };
 
 /* The name of a kind: "url", "expressions", "mail", "ip", "phone", and of the older versions
- * "expressions/1" and "mail/1". Static text; NULL for an unknown kind, so a loop from 0 ends there.
- *
- * Errors: none.
- * Threads: any.
- * Time: constant. */
+ * "expressions/1" and "mail/1". Static text; NULL for an unknown kind, so a loop from 0 ends
+ * there. */
 UNSEEN_API const char *unseen_kind_name(enum unseen_kind kind);
 
 /* The kind of that name.
@@ -62,28 +59,17 @@ UNSEEN_API const char *unseen_kind_name(enum unseen_kind kind);
 UNSEEN_API enum unseen_status unseen_kind_of_name(const char *name, enum unseen_kind *kind_out);
 
 /* The newest version of the kind, which new lists should have: EXPRESSIONS for EXPRESSIONS_1. Two
- * kinds are versions of one kind if they have the same newest version. An unknown kind is its own.
- *
- * Errors: none.
- * Threads: any.
- * Time: constant. */
+ * kinds are versions of one kind if they have the same newest version. An unknown kind is its
+ * own. */
 UNSEEN_API enum unseen_kind unseen_kind_newest(enum unseen_kind kind);
 
 /* The most texts that one question makes: 1 for URL and PHONE, 48 for EXPRESSIONS (30 for
- * EXPRESSIONS_1), 10 for MAIL, 129 for IP. 0 for an unknown kind.
- *
- * Errors: none.
- * Threads: any.
- * Time: constant. */
+ * EXPRESSIONS_1), 10 for MAIL, 129 for IP. 0 for an unknown kind. */
 #define UNSEEN_KIND_TEXTS_MAX 129
 UNSEEN_API unsigned unseen_kind_texts_max(enum unseen_kind kind);
 
 /* The size of a buffer that is enough for any input of len bytes. 0 if a size_t cannot hold it, or
- * for an unknown kind.
- *
- * Errors: none.
- * Threads: any.
- * Time: constant. */
+ * for an unknown kind. */
 UNSEEN_API size_t unseen_kind_bound(enum unseen_kind kind, size_t len);
 
 /* Whether an entry should go into a list. */
@@ -112,11 +98,7 @@ UNSEEN_API enum unseen_status unseen_kind_entry(enum unseen_kind kind, const str
     enum unseen_entry *fitness_out);
 
 /* What is wrong with an entry that is not FINE, as the rest of a sentence that begins with the
- * entry: "is not an e-mail address or a domain". Static text, "" for FINE.
- *
- * Errors: none.
- * Threads: any.
- * Time: constant. */
+ * entry: "is not an e-mail address or a domain". Static text, "" for FINE. */
 UNSEEN_API const char *unseen_kind_complaint(enum unseen_kind kind, enum unseen_entry fitness);
 
 /* Makes the texts of the entries that would cover data[0..len): all different, in an order that is
@@ -254,15 +236,11 @@ UNSEEN_API enum unseen_status unseen_list_build_resume(struct unseen_list_build 
 /* Whether a resumed build had been given to _finish: every key was added, and only _finish is
  * left.
  *
- * Errors: none.
- * Threads: one.
- * Time: constant. */
+ * Threads: one. */
 UNSEEN_API bool unseen_list_build_complete(const struct unseen_list_build *build);
 
 /* The 64-bit key of an identity.
  *
- * Errors: none.
- * Threads: any.
  * Time: linear in len. */
 UNSEEN_API uint64_t unseen_list_build_key(
     const struct unseen_list_build *build, const void *data, size_t len);
@@ -322,16 +300,13 @@ UNSEEN_API enum unseen_status unseen_list_build_finish(struct unseen_list_build 
 /* Keeps the files in the folder of a finished build: call it when the caller could not do what was
  * to be done with the list, and another process shall resume the build and finish it once more.
  *
- * Errors: none.
- * Threads: one.
- * Time: constant. */
+ * Threads: one. */
 UNSEEN_API void unseen_list_build_keep(struct unseen_list_build *build);
 
 /* Frees the build; build may be NULL. With options.keep, the files in the folder stay if the build
  * was not finished, and are removed if it was. So a caller with more to do after _finish can be
  * interrupted until here, and the list is built once more.
  *
- * Errors: none.
  * Threads: one.
  * Time: linear in the memory. */
 UNSEEN_API void unseen_list_build_free(struct unseen_list_build *build);
@@ -384,15 +359,11 @@ UNSEEN_API enum unseen_status unseen_list_open(struct unseen_list **list_out, co
 
 /* Closes the list. list may be NULL.
  *
- * Errors: none.
- * Threads: one.
- * Time: constant. */
+ * Threads: one. */
 UNSEEN_API void unseen_list_close(struct unseen_list *list);
 
 /* The key of an identity in this list.
  *
- * Errors: none.
- * Threads: any.
  * Time: linear in len. */
 UNSEEN_API uint64_t unseen_list_key(const struct unseen_list *list, const void *data, size_t len);
 
@@ -402,8 +373,6 @@ UNSEEN_API uint64_t unseen_list_key(const struct unseen_list *list, const void *
  * Arguments:
  *   - verdicts gets n bytes: SEEN (listed; wrong with the rate of the list), ALLOWED, or NEW (not
  *     listed; certain).
- * Errors: none.
- * Threads: any.
  * Time: linear. */
 UNSEEN_API void unseen_list_contains(
     const struct unseen_list *list, const struct unseen_bytes *items, size_t n, uint8_t *verdicts);
@@ -536,7 +505,6 @@ UNSEEN_API enum unseen_status unseen_list_edit_commit(
 
 /* Ends the edit; edit may be NULL. Changes that were not committed never happened.
  *
- * Errors: none.
  * Threads: one.
  * Time: linear in the memory. */
 UNSEEN_API void unseen_list_edit_close(struct unseen_list_edit *edit);
@@ -545,8 +513,6 @@ UNSEEN_API void unseen_list_edit_close(struct unseen_list_edit *edit);
  * REMOVE, and the text, in the order in which the texts first came, until `each` returns false. A
  * text that is allowed, and also added or removed, comes twice.
  *
- * Errors: none.
- * Threads: any.
  * Time: linear in the changes. */
 UNSEEN_API void unseen_list_changes(const struct unseen_list *list,
     bool (*each)(void *context, enum unseen_list_change change, struct unseen_bytes text),

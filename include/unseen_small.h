@@ -37,8 +37,7 @@ extern "C" {
  * UNSEEN_SMALL_ALIGN. A move of the value keeps every promise, as long as unseen_small_memory bytes
  * are there at the new address. */
 
-#define UNSEEN_SMALL_ALIGN    8
-#define UNSEEN_SMALL_SEED_LEN 16
+#define UNSEEN_SMALL_ALIGN 8
 
 /* Creates an empty small set that answers SEEN wrongly with a rate of at most fpr, at any number of
  * keys, also after unseen_small_grow.
@@ -59,7 +58,6 @@ UNSEEN_API enum unseen_status unseen_small_create(
 
 /* Frees a value. value may be NULL.
  *
- * Errors: none.
  * Threads: one.
  * Time: constant, up to 0.1 us. */
 UNSEEN_API void unseen_small_free(void *value, const struct unseen_allocator *allocator);
@@ -86,8 +84,6 @@ UNSEEN_API void unseen_small_contains(
 /* The bytes of a value: what is saved, sent or compared. Equal keys in an equal order give equal
  * bytes. unseen_small_memory is the size of its block, as the allocator was asked for it.
  *
- * Errors: none.
- * Threads: any.
  * Time: constant, up to 0.1 us. */
 UNSEEN_API size_t unseen_small_len(const void *value);
 UNSEEN_API size_t unseen_small_memory(const void *value);
@@ -117,7 +113,6 @@ struct unseen_small_stats {
     double fpr_promise;  /* the rate at any number of keys, also after unseen_small_grow */
     double fpr_estimate; /* the rate expected now */
     unsigned nlayers;    /* layers that a question asks */
-    const uint8_t *seed; /* the UNSEEN_SMALL_SEED_LEN bytes that it keeps, in the value; or NULL */
 };
 
 /* Fills in as much of *stats_out as stats_out->size says.
@@ -127,21 +122,6 @@ struct unseen_small_stats {
  * Time: 1 us or less. */
 UNSEEN_API enum unseen_status unseen_small_stats(
     const void *value, struct unseen_small_stats *stats_out);
-
-/* Makes the value keep a seed, UNSEEN_SMALL_SEED_LEN bytes more; seed NULL takes it away again. A
- * program has one secret for all its values: options.seed of the set that makes the keys. A value
- * that comes from another program, with another secret, keeps the seed of that secret, so that it
- * still answers: make its keys by a set with that seed. The value itself never uses the seed.
- *
- * Arguments:
- *   - *value may be another pointer afterwards.
- * Errors:
- *   - SPACE: the value has nearly UNSEEN_SMALL_LEN_MAX bytes
- *   - NOMEM: the value is as it was
- * Threads: one.
- * Time: linear in the bytes. */
-UNSEEN_API enum unseen_status unseen_small_keep_seed(
-    void **value, const uint8_t *seed, const struct unseen_allocator *allocator);
 
 /* Makes the value carry a mark, 2 bytes more: a number for which the program has a use, such as the
  * place of the value's settings in a table. mark 0 takes it away. A mark belongs to the memory:
@@ -157,18 +137,12 @@ UNSEEN_API enum unseen_status unseen_small_keep_seed(
 UNSEEN_API enum unseen_status unseen_small_set_mark(
     void **value, uint16_t mark, const struct unseen_allocator *allocator);
 
-/* The mark of a value; 0: it has none.
- *
- * Errors: none.
- * Threads: any.
- * Time: constant. */
+/* The mark of a value; 0: it has none. */
 UNSEEN_API uint16_t unseen_small_mark(const void *value);
 
 /* Writes the bytes of a value without its mark, for unseen_small_load. buf has room for
  * unseen_small_len(value) bytes. Returns the number of bytes written.
  *
- * Errors: none.
- * Threads: any.
  * Time: linear in the bytes. */
 UNSEEN_API size_t unseen_small_save(const void *value, void *buf);
 
@@ -187,7 +161,7 @@ UNSEEN_API size_t unseen_small_save(const void *value, void *buf);
  *
  * Arguments:
  *   - options as for unseen_set_create, with the seed, URL identity and key_bits of the value's
- *     keys. seed NULL: the seed that the value keeps. The rate is that of the value. With a
+ *     keys. The rate is that of the value. With a
  *     capacity c, a chain doubles at c (2^k - 1) keys. The shape is ignored, and so is every filter
  *     but "compact-count".
  *   - value stays as it is; the caller frees it.
@@ -217,11 +191,8 @@ UNSEEN_API enum unseen_status unseen_small_grow(struct unseen_set **set_out, con
 /* The most keys of a frozen set. For more, a "block" set or a list (unseen_list.h) is faster. */
 #define UNSEEN_FROZEN_KEYS_MAX 65536
 
-/* A size of the buffer that is enough for n keys at this rate; 0 if n or fpr is out of its range.
- *
- * Errors: none.
- * Threads: any.
- * Time: constant. */
+/* A size of the buffer that is enough for n keys at this rate; 0 if n or fpr is out of its
+ * range. */
 UNSEEN_API size_t unseen_frozen_bound(size_t n, double fpr);
 
 /* Makes a frozen set of n keys, in any order, in the buffer. Equal keys count once. The expected
@@ -243,8 +214,6 @@ UNSEEN_API enum unseen_status unseen_frozen_build(
  * the set. The bytes may be hostile: no byte beyond len is read, and bytes that are not a frozen
  * set answer true, so that a key is looked for where it may be.
  *
- * Errors: none.
- * Threads: any.
  * Time: some 20 ns; above 1,000 keys n / 1,000 nanoseconds more. */
 UNSEEN_API bool unseen_frozen_contains(const void *data, size_t len, struct unseen_key key);
 

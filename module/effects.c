@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "effects.h"
 
-#include <unseen_replica.h>
+#include <unseen.h>
 
 #include "checksum.h"
 #include "errors.h"

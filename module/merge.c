@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include <unseen_replica.h>
+#include <unseen.h>
 
 #include "errors.h"
 #include "keys.h"

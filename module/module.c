@@ -5,7 +5,7 @@
  *     redis-server --loadmodule unseen.so [dialect redisbloom|valkey] [NAME VALUE]... */
 #include "module.h"
 
-#include <unseen_shard.h>
+#include <unseen.h>
 
 #include "checksum.h"
 #include "commands.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <unseen_shard.h>
+#include <unseen.h>
 
 #include "errors.h"
 #include "memory.h"

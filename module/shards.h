@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * UNSEEN.SHARD: which key of a cluster a URL belongs to, for clients that cannot compute it
- * themselves (unseen_shard.h). The command needs no key, so any node answers it. */
+ * themselves (unseen_shards_find). The command needs no key, so any node answers it. */
 #ifndef UNSEEN_MODULE_SHARDS_H
 #define UNSEEN_MODULE_SHARDS_H
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include <unseen_replica.h>
+#include <unseen.h>
 #include <unseen_small.h>
 
 #include "server.h"
@@ -586,8 +586,7 @@ static bool is_of_plan(const struct plan *plan, const void *small)
     const struct unseen_allocator allocator = memory_small_allocator(&budget);
     const struct unseen_small_stats stats = small_stats(small);
     void *made;
-    if (!plan->starts_small || stats.seed ||
-        unseen_small_create(&made, plan->rate, &allocator) != UNSEEN_OK) {
+    if (!plan->starts_small || unseen_small_create(&made, plan->rate, &allocator) != UNSEEN_OK) {
         return false;
     }
     /* Equal numbers, made in the same way of equal codes. */

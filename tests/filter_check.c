@@ -438,7 +438,7 @@ void filter_check_levels(const char *filter, double fpr, uint64_t capacity, uint
     filter_end(set);
 }
 
-/* ---- union and intersection ---- */
+/* ---- union ---- */
 
 /* Checks that the pieces of two exports are the same; headers and order may differ. */
 static bool filter_same_bits(const struct test_image *a, const struct test_image *b)
@@ -488,25 +488,6 @@ void filter_check_merge(const char *filter, uint64_t capacity, unsigned threads,
     filter_end(a);
 }
 
-void filter_check_intersect(const char *filter, uint64_t capacity, unsigned threads,
-                            unsigned other_threads)
-{
-    const struct unseen_set_options options = filter_options(filter, 1e-3, capacity, threads);
-    const struct unseen_set_options other = filter_options(filter, 1e-3, capacity, other_threads);
-    struct unseen_set *a = filter_make(&options);
-    struct unseen_set *b = filter_make(&other);
-    const uint64_t n = capacity;
-    (void)filter_add(a, 0, n * 3 / 4);
-    (void)filter_add(b, n / 4, n);
-    CHECK(unseen_set_intersect(a, b, NULL) == UNSEEN_OK);
-    CHECK_EQ(filter_seen(a, n / 4, n * 3 / 4), n / 2);
-    CHECK(filter_seen(a, 0, n / 4) + filter_seen(a, n * 3 / 4, n) < n / 250);
-    const double nkeys = (double)filter_stats(a).nkeys;
-    CHECK(fabs(nkeys - (double)n / 2) < 0.03 * (double)n);
-    unseen_set_free(b);
-    filter_end(a);
-}
-
 void filter_check_mismatch(const char *filter)
 {
     static const uint64_t seed = 2;
@@ -525,7 +506,6 @@ void filter_check_mismatch(const char *filter)
         struct unseen_set *other = filter_make(&wrong);
         (void)filter_add(other, 1000, 2000);
         CHECK(unseen_set_merge(set, other, NULL) == UNSEEN_ERR_MISMATCH);
-        CHECK(unseen_set_intersect(set, other, NULL) == UNSEEN_ERR_MISMATCH);
         CHECK(i != 4 || unseen_set_merge(other, set, NULL) == UNSEEN_ERR_MISMATCH);
         unseen_set_free(other);
     }

@@ -81,10 +81,6 @@ void filter_check_levels(const char *filter, double fpr, uint64_t capacity, uint
 void filter_check_merge(const char *filter, uint64_t capacity, unsigned threads,
                         unsigned other_threads);
 
-/* The intersection of two sets, made for different numbers of threads, has the keys of both. */
-void filter_check_intersect(const char *filter, uint64_t capacity, unsigned threads,
-                            unsigned other_threads);
-
 /* Sets that do not belong together stay as they are. */
 void filter_check_mismatch(const char *filter);
 

@@ -100,15 +100,14 @@ static void print_head(FILE *to, const struct question *q, int width)
 }
 
 /* Writes a letter for each ability: the first of its word. */
-static void can_text(unsigned abilities, char text[5])
+static void can_text(unsigned abilities, char text[4])
 {
-    static const unsigned bits[] = {UNSEEN_CAN_GROW, UNSEEN_CAN_REMOVE, UNSEEN_CAN_MERGE,
-                                    UNSEEN_CAN_INTERSECT};
-    for (size_t i = 0; i < 4; i++) {
-        text[i] = "grmi"[i];
+    static const unsigned bits[] = {UNSEEN_CAN_GROW, UNSEEN_CAN_REMOVE, UNSEEN_CAN_MERGE};
+    for (size_t i = 0; i < 3; i++) {
+        text[i] = "grm"[i];
         text[i] = abilities & bits[i] ? text[i] : '-';
     }
-    text[4] = '\0';
+    text[3] = '\0';
 }
 
 /* Writes bits per key in six characters. */
@@ -126,7 +125,7 @@ static void print_row(FILE *to, const struct question *q, const struct planned *
     char bits[24];
     char bytes[24] = "-";
     char hashes[24] = "-";
-    char can[5];
+    char can[4];
     bits_text(p->plan.bits_per_key, bits);
     if (p->plan.bits) {
         bytes_text((double)p->bytes, bytes);
@@ -251,7 +250,7 @@ void planned_print(FILE *to, const struct question *q, const struct planned *pla
             print_reason(to, q, &planned[i], width);
         }
     }
-    fputs("\nbits: per key. can: g grow, r remove, m merge, i intersect.\n", to);
+    fputs("\nbits: per key. can: g grow, r remove, m merge.\n", to);
     if (has_store_row(planned, n)) {
         fputs("A list is a file that unseen build makes; nothing is added to it later.\n", to);
     }

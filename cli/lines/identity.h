@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include <unseen_shard.h>
+#include <unseen.h>
 
 #include "lines/batch.h"
 #include "lines/key_option.h"

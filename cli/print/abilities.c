@@ -14,7 +14,6 @@ void abilities_put(unsigned abilities, char text[40])
         {UNSEEN_CAN_GROW, "grow"},
         {UNSEEN_CAN_REMOVE, "remove"},
         {UNSEEN_CAN_MERGE, "merge"},
-        {UNSEEN_CAN_INTERSECT, "intersect"},
     };
     char *to = text;
     *to = '\0';

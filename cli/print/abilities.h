@@ -4,7 +4,7 @@
 #ifndef UNSEEN_CLI_ABILITIES_H
 #define UNSEEN_CLI_ABILITIES_H
 
-/* Writes the bits UNSEEN_CAN_... as words: "grow remove merge intersect". */
+/* Writes the bits UNSEEN_CAN_... as words: "grow remove merge". */
 void abilities_put(unsigned abilities, char text[40]);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * A set of the module for Redis and Valkey (docs/server.md), asked by UNSEEN.ADD, UNSEEN.EXISTS and
  * UNSEEN.REMOVE. The address may say that a set is spread over N keys, "crawl:{TAG}" with the tags
- * of unseen_shard.h. The public share of a URL chooses its key, and each key is on one node of a
+ * of unseen_shard_tags. The public share of a URL chooses its key, and each key is on one node of a
  * cluster. */
 #ifndef UNSEEN_CLI_REDIS_H
 #define UNSEEN_CLI_REDIS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The keys under which a Redis or Valkey server keeps a set: one key, or one for each shard
- * (unseen_shard.h) of a set that is spread over a cluster. */
+ * (unseen_shards_find) of a set that is spread over a cluster. */
 #ifndef UNSEEN_CLI_REDIS_SHARDS_H
 #define UNSEEN_CLI_REDIS_SHARDS_H
 
@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include <unseen.h>
-#include <unseen_shard.h>
 
 #include "lines/text.h"
 

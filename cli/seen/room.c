@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-#include <unseen_reserve.h>
+#include <unseen.h>
 
 #define ROOM_TIMES 8.0
 #define SAFE       0.9

@@ -182,4 +182,16 @@ uint64_t unseen__bitmap_next_page(const struct unseen_bitmap *b, uint64_t page);
 /* The number of integers in a page. */
 unsigned unseen__bitmap_page_count(const struct unseen_bitmap *b, uint64_t entry);
 
+/* bitmap_save.c */
+
+/* Writes the next chunk of a bitmap, as unseen__chunk_cut does. Equal bitmaps give equal bytes. */
+enum unseen_status unseen__bitmap_next_chunk(const void *bitmap, uint64_t *cursor, void *buf,
+                                             size_t cap, size_t *len_out);
+
+/* Takes one whole chunk into a bitmap that was empty before the first: the header first, the others
+ * in any order. *complete_out says whether the bitmap has all chunks. Errors: CORRUPT, VERSION,
+ * NOMEM, ARGUMENT (the bitmap was not empty); the bitmap can only be freed then. */
+enum unseen_status unseen__bitmap_take_chunk(void *bitmap, const void *chunk, size_t len,
+                                             bool *complete_out);
+
 #endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Exports a bitmap as a sequence of chunks, and imports it (docs/format.md, "Bitmaps"). The chunks
- * depend on the integers only, not on the order of the calls: a page is written as a list if that
- * is shorter, else as bits.
- *
- * The cursor of an export is 0 for the header, then 1 + the next page, then CURSOR_END. */
+ * Writes a bitmap to a file of chunks, and reads it (docs/format.md, "Bitmap"). The chunks depend
+ * on the integers only, not on the order of the calls: a page is written as a list if that is
+ * shorter, else as bits. The position of a piece is its first page. */
 #include "bitmap/bitmap.h"
 
 #include <string.h>
@@ -24,15 +22,14 @@ enum {
 #define KIND_HEADER 0x48424e55u /* "UNBH" */
 #define KIND_PIECE  0x50424e55u /* "UNBP" */
 #define KIND_END    0x45424e55u /* "UNBE" */
-#define CURSOR_END  UINT64_MAX
 
 static const uint8_t magic[8] = {0x89, 'U', 'N', 'B', '\r', '\n', 0x1a, '\n'};
 
-/* ---- export ---- */
+/* ---- writing ---- */
 
-/* An id that ties the chunks of one export together, as well as a few words can. */
-static uint64_t bitmap_export_id(const struct unseen_bitmap *b)
+static uint64_t bitmap_export_id(const void *object)
 {
+    const struct unseen_bitmap *b = object;
     uint64_t first = 0;
     uint8_t parts[16];
     (void)unseen_bitmap_next(b, 0, &first, 1);
@@ -41,19 +38,13 @@ static uint64_t bitmap_export_id(const struct unseen_bitmap *b)
     return unseen__checksum(parts, sizeof(parts));
 }
 
-static size_t bitmap_put_header(const struct unseen_bitmap *b, uint8_t *chunk)
+static size_t bitmap_put_header(const void *object, uint8_t *payload)
 {
-    uint8_t *p = chunk + CHUNK_HEAD;
-    memset(p, 0, HEADER_LEN);
-    chunk_put_version(p, magic, FORMAT_VERSION);
-    store_le64(p + 16, b->count);
-    return chunk_seal(chunk, KIND_HEADER, bitmap_export_id(b), HEADER_LEN);
-}
-
-static size_t bitmap_put_end(const struct unseen_bitmap *b, uint8_t *chunk)
-{
-    store_le64(chunk + CHUNK_HEAD, b->count);
-    return chunk_seal(chunk, KIND_END, bitmap_export_id(b), 8);
+    const struct unseen_bitmap *b = object;
+    memset(payload, 0, HEADER_LEN);
+    chunk_put_version(payload, magic, FORMAT_VERSION);
+    store_le64(payload + 16, b->count);
+    return HEADER_LEN;
 }
 
 static size_t page_len(unsigned count)
@@ -91,9 +82,10 @@ static void put_page(uint8_t *p, uint64_t page, uint64_t entry, unsigned count)
     }
 }
 
-/* Writes as many pages from *page on as fit; returns their length, 0 if there are none. */
-static size_t put_pages(const struct unseen_bitmap *b, uint64_t *page, uint8_t *payload)
+/* Puts as many pages from *page on as fit. */
+static size_t bitmap_put_pages(const void *object, uint64_t *page, uint8_t *payload)
 {
+    const struct unseen_bitmap *b = object;
     size_t len = 0;
     for (; (*page = unseen__bitmap_next_page(b, *page)) < BITMAP_PAGES_END; ++*page) {
         const uint64_t entry = *bitmap_entry(b, *page);
@@ -107,34 +99,33 @@ static size_t put_pages(const struct unseen_bitmap *b, uint64_t *page, uint8_t *
     return len;
 }
 
-enum unseen_status unseen_bitmap_export(const struct unseen_bitmap *b, uint64_t *cursor, void *buf,
-                                        size_t cap, size_t *len_out)
+static uint64_t bitmap_end(const void *object)
 {
-    uint8_t *chunk = buf;
-    if (cap < UNSEEN_CHUNK_MAX) {
-        return UNSEEN_ERR_SPACE;
-    }
-    if (*cursor == CURSOR_END) {
-        *len_out = 0;
-        return UNSEEN_OK;
-    }
-    if (*cursor > BITMAP_PAGES_END + 1) {
-        return UNSEEN_ERR_ARGUMENT;
-    }
-    if (*cursor == 0) {
-        *len_out = bitmap_put_header(b, chunk);
-        *cursor = 1;
-        return UNSEEN_OK;
-    }
-    uint64_t page = *cursor - 1;
-    const size_t len = put_pages(b, &page, chunk + CHUNK_HEAD);
-    *len_out =
-        len ? chunk_seal(chunk, KIND_PIECE, bitmap_export_id(b), len) : bitmap_put_end(b, chunk);
-    *cursor = len ? page + 1 : CURSOR_END;
-    return UNSEEN_OK;
+    (void)object;
+    return BITMAP_PAGES_END;
 }
 
-/* ---- import ---- */
+static uint64_t bitmap_total(const void *object)
+{
+    const struct unseen_bitmap *b = object;
+    return b->count;
+}
+
+enum unseen_status unseen__bitmap_next_chunk(const void *bitmap, uint64_t *cursor, void *buf,
+                                             size_t cap, size_t *len_out)
+{
+    static const struct chunk_cutter cutter = {.header_kind = KIND_HEADER,
+                                               .piece_kind = KIND_PIECE,
+                                               .end_kind = KIND_END,
+                                               .id = bitmap_export_id,
+                                               .put_header = bitmap_put_header,
+                                               .put_piece = bitmap_put_pages,
+                                               .end = bitmap_end,
+                                               .total = bitmap_total};
+    return unseen__chunk_cut(&cutter, bitmap, cursor, buf, cap, len_out);
+}
+
+/* ---- reading ---- */
 
 static enum unseen_status bitmap_take_header(struct unseen_bitmap *b, const uint8_t *p, size_t len,
                                              uint64_t id)
@@ -235,9 +226,10 @@ static enum unseen_status bitmap_take_end(struct unseen_bitmap *b, const uint8_t
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen_bitmap_import_chunk(struct unseen_bitmap *b, const void *data, size_t len,
-                                              bool *complete_out)
+enum unseen_status unseen__bitmap_take_chunk(void *bitmap, const void *data, size_t len,
+                                             bool *complete_out)
 {
+    struct unseen_bitmap *b = bitmap;
     struct chunk chunk;
     if (!chunk_open(&chunk, data, len) ||
         (chunk.kind != KIND_HEADER && (!b->import.has_header || chunk.id != b->import.id))) {
@@ -262,18 +254,6 @@ enum unseen_status unseen_bitmap_import_chunk(struct unseen_bitmap *b, const voi
 
 /* ---- files ---- */
 
-static enum unseen_status bitmap_take_chunk(void *object, const void *chunk, size_t len,
-                                            bool *complete_out)
-{
-    return unseen_bitmap_import_chunk(object, chunk, len, complete_out);
-}
-
-static enum unseen_status bitmap_next_chunk(const void *object, uint64_t *cursor, void *buf,
-                                            size_t cap, size_t *len_out)
-{
-    return unseen_bitmap_export(object, cursor, buf, cap, len_out);
-}
-
 /* The lock comes before the reading, so that no edit is lost. */
 static enum unseen_status bitmap_open_file(struct unseen_bitmap *b, const char *path,
                                            enum unseen_bitmap_mode mode, struct unseen_error *error)
@@ -288,7 +268,7 @@ static enum unseen_status bitmap_open_file(struct unseen_bitmap *b, const char *
         b->is_edited = true;
     }
     const enum unseen_status status =
-        unseen__chunk_file_read(path, KIND_HEADER, allocator, bitmap_take_chunk, b, error);
+        unseen__chunk_file_read(path, KIND_HEADER, allocator, unseen__bitmap_take_chunk, b, error);
     return status == UNSEEN_ERR_MISSING && b->is_edited ? UNSEEN_OK : status;
 }
 
@@ -317,5 +297,5 @@ enum unseen_status unseen_bitmap_save(struct unseen_bitmap *b, struct unseen_err
         return unseen__error_plain(error, UNSEEN_ERR_ARGUMENT);
     }
     b->is_edited = false;
-    return unseen__chunk_writer_finish(&b->writer, bitmap_next_chunk, b, error);
+    return unseen__chunk_writer_finish(&b->writer, unseen__bitmap_next_chunk, b, error);
 }

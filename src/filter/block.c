@@ -19,28 +19,20 @@ const struct blocks_kind unseen__block_kind = {
 #endif
 };
 
-/* ---- union and intersection ---- */
+/* ---- union ---- */
 
-enum unseen_status unseen__block_combine_piece(struct unseen__filter *filter,
-                                               enum unseen__combination combination,
-                                               const uint8_t *piece, size_t len)
+enum unseen_status unseen__block_merge_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                             size_t len)
 {
     struct blocks *b = blocks_from(filter);
-    unseen__line_array_combine(&b->array, combination, piece, len, &b->combined);
+    b->nmerged += unseen__line_array_merge(&b->array, piece, len);
     return UNSEEN_OK;
 }
 
-void unseen__block_combine_finish(struct unseen__filter *filter,
-                                  enum unseen__combination combination)
+void unseen__block_merge_finish(struct unseen__filter *filter)
 {
     struct blocks *b = blocks_from(filter);
-    const struct unseen__combined *c = &b->combined;
-    double load = unseen__blocks_load(b, c->either);
-    b->nset = c->either;
-    if (combination == UNSEEN__INTERSECTION) {
-        load = fmax(0, unseen__blocks_load(b, c->own) + unseen__blocks_load(b, c->other) - load);
-        b->nset = c->own + c->other - c->either;
-    }
-    b->nkeys = (uint64_t)llround(load * (double)b->nblocks);
-    b->combined = (struct unseen__combined){0};
+    b->nset = b->nmerged;
+    b->nkeys = (uint64_t)llround(unseen__blocks_load(b, b->nset) * (double)b->nblocks);
+    b->nmerged = 0;
 }

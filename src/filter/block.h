@@ -39,11 +39,9 @@ extern const struct blocks_kernel unseen__block_avx512[2];
 #endif
 
 /* The operations that block does not share with counting. */
-enum unseen_status unseen__block_combine_piece(struct unseen__filter *filter,
-                                               enum unseen__combination combination,
-                                               const uint8_t *piece, size_t len);
-void unseen__block_combine_finish(struct unseen__filter *filter,
-                                  enum unseen__combination combination);
+enum unseen_status unseen__block_merge_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                             size_t len);
+void unseen__block_merge_finish(struct unseen__filter *filter);
 
 /* The places in use, as bits. With two lines, the places of the second line begin at bit 8. */
 UNSEEN_INLINE uint32_t block_lanes(bool two_lines, unsigned k)

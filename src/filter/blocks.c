@@ -418,12 +418,12 @@ static bool blocks_is_same_shape(const struct unseen__filter *filter,
         .load_piece = blocks_load_piece,                                                           \
         .load_finish = blocks_load_finish,                                                         \
         .is_same_shape = blocks_is_same_shape,                                                     \
-        .combine_piece = unseen__##name_##_combine_piece,                                          \
-        .combine_finish = unseen__##name_##_combine_finish,                                        \
+        .merge_piece = unseen__##name_##_merge_piece,                                              \
+        .merge_finish = unseen__##name_##_merge_finish,                                            \
         .plan = name_##_plan,                                                                      \
         .plan_rate = name_##_plan_rate,                                                            \
     };
 
-BLOCKS_FILTER(block, UNSEEN_CAN_MERGE | UNSEEN_CAN_INTERSECT, NULL, NULL, NULL)
+BLOCKS_FILTER(block, UNSEEN_CAN_MERGE, NULL, NULL, NULL)
 BLOCKS_FILTER(counting, UNSEEN_CAN_REMOVE | UNSEEN_CAN_MERGE, blocks_remove, unseen__counting_count,
               blocks_add_absent)

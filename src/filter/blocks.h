@@ -58,7 +58,7 @@ struct blocks {
     uint64_t capacity;
     size_t ncleared; /* bytes, of a filter that is cleared little by little */
     struct unseen__line_array array;
-    struct unseen__combined combined; /* while combining */
+    uint64_t nmerged; /* set bits, while merging */
     struct unseen_allocator allocator;
 };
 

@@ -2,7 +2,7 @@
  *
  * The Bloom filter of the textbooks [Bloom70]: an array of m bits, of which a key sets k, anywhere.
  * It is the only filter here whose questions cost k cache lines. It is for users who want the
- * formula they know, for union and intersection, and for comparison with the other filters.
+ * formula they know, for unions, and for comparison with the other filters.
  *
  * The k places of a key come from its two words. h starts as the word hi. For each place, h is
  * multiplied by an odd constant and the word lo is added; the place is the high word of h * m. The
@@ -38,12 +38,11 @@ struct bloom {
     uint64_t m;
     unsigned k;
     bool is_shared; /* with other filters, and so with other threads */
-    uint64_t
-        nkeys; /* of this prefix; after loading or combining, the first filter counts all keys */
-    uint64_t nset; /* bits set by this filter */
+    uint64_t nkeys; /* of this prefix; after loading or merging, the first filter counts all keys */
+    uint64_t nset;  /* bits set by this filter */
     double fpr;
     uint64_t capacity;
-    struct unseen__combined combined; /* while combining */
+    uint64_t nmerged; /* set bits, while merging */
     struct unseen__line_array array;
     struct unseen_allocator allocator;
 };
@@ -383,7 +382,7 @@ static enum unseen_status bloom_load_finish(struct unseen__filter *filter)
     return status;
 }
 
-/* ---- union and intersection ---- */
+/* ---- union ---- */
 
 static bool bloom_is_same_shape(const struct unseen__filter *filter,
                                 const struct unseen__filter *other)
@@ -393,44 +392,31 @@ static bool bloom_is_same_shape(const struct unseen__filter *filter,
     return b->m == o->m && b->k == o->k && b->capacity == o->capacity && b->fpr == o->fpr;
 }
 
-static enum unseen_status bloom_combine_piece(struct unseen__filter *filter,
-                                              enum unseen__combination combination,
-                                              const uint8_t *piece, size_t len)
+static enum unseen_status bloom_merge_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                            size_t len)
 {
     struct bloom *b = bloom_from(filter);
-    unseen__line_array_combine(&b->array, combination, piece, len, &b->combined);
+    b->nmerged += unseen__line_array_merge(&b->array, piece, len);
     return UNSEEN_OK;
 }
 
-static double keys_of(const struct bloom *b, uint64_t nset)
-{
-    return unseen__bloom_keys((double)b->m, b->k, (double)nset);
-}
-
 /* From here on the first filter counts for all. */
-static void bloom_combine_finish(struct unseen__filter *filter,
-                                 enum unseen__combination combination)
+static void bloom_merge_finish(struct unseen__filter *filter)
 {
     struct bloom *b = bloom_from(filter);
-    const struct unseen__combined *c = &b->combined;
     if (b->first != b) {
         b->nset = 0;
         b->nkeys = 0;
         return;
     }
-    double nkeys = keys_of(b, c->either);
-    b->nset = c->either;
-    if (combination == UNSEEN__INTERSECTION) {
-        nkeys = fmax(0, keys_of(b, c->own) + keys_of(b, c->other) - nkeys);
-        b->nset = c->own + c->other - c->either;
-    }
-    b->nkeys = (uint64_t)llround(nkeys);
-    b->combined = (struct unseen__combined){0};
+    b->nset = b->nmerged;
+    b->nkeys = (uint64_t)llround(unseen__bloom_keys((double)b->m, b->k, (double)b->nset));
+    b->nmerged = 0;
 }
 
 const struct unseen__filter_ops unseen__bloom_ops = {
     .name = "bloom",
-    .abilities = UNSEEN_CAN_MERGE | UNSEEN_CAN_INTERSECT,
+    .abilities = UNSEEN_CAN_MERGE,
     .takes_shape = true,
     .create = bloom_create,
     .free = bloom_free,
@@ -445,8 +431,8 @@ const struct unseen__filter_ops unseen__bloom_ops = {
     .load_piece = bloom_load_piece,
     .load_finish = bloom_load_finish,
     .is_same_shape = bloom_is_same_shape,
-    .combine_piece = bloom_combine_piece,
-    .combine_finish = bloom_combine_finish,
+    .merge_piece = bloom_merge_piece,
+    .merge_finish = bloom_merge_finish,
     .plan = bloom_plan,
     .plan_rate = bloom_plan_rate,
 };

@@ -290,11 +290,9 @@ void unseen__compact_unread_release(struct compact *c);
 
 bool unseen__compact_is_same_shape(const struct unseen__filter *filter,
                                    const struct unseen__filter *other);
-enum unseen_status unseen__compact_combine_piece(struct unseen__filter *filter,
-                                                 enum unseen__combination combination,
-                                                 const uint8_t *piece, size_t len);
-void unseen__compact_combine_finish(struct unseen__filter *filter,
-                                    enum unseen__combination combination);
+enum unseen_status unseen__compact_merge_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                               size_t len);
+void unseen__compact_merge_finish(struct unseen__filter *filter);
 /* Adds the key of which only the low word and the first bits of the high word are known, as many as
  * a tag has in a filter that is empty. UNSUPPORTED: the key found no room among others that are
  * alike; the filter lacks it. */

@@ -242,13 +242,11 @@ bool unseen__compact_is_same_shape(const struct unseen__filter *filter,
     return c->layout == o->layout && c->mark == o->mark;
 }
 
-enum unseen_status unseen__compact_combine_piece(struct unseen__filter *filter,
-                                                 enum unseen__combination combination,
-                                                 const uint8_t *piece, size_t len)
+enum unseen_status unseen__compact_merge_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                               size_t len)
 {
     struct compact *c = compact_from(filter);
     enum unseen_status status = UNSEEN_OK;
-    (void)combination; /* a union: the filter cannot do anything else */
     (void)len;
     if (!unseen__compact_is_group(piece)) {
         return merge_keys(c, piece);
@@ -260,11 +258,9 @@ enum unseen_status unseen__compact_combine_piece(struct unseen__filter *filter,
 }
 
 /* A whole key that a tag of the other filter stands for, too, would have to be removed twice. */
-void unseen__compact_combine_finish(struct unseen__filter *filter,
-                                    enum unseen__combination combination)
+void unseen__compact_merge_finish(struct unseen__filter *filter)
 {
     struct compact *c = compact_from(filter);
-    (void)combination;
     for (size_t i = c->stash.nkeys; i-- > 0;) {
         const struct unseen_key key = c->stash.keys[i];
         struct compact_probe probe;

@@ -58,15 +58,13 @@ static uint64_t add_counters(uint64_t x, uint64_t y)
     return sums[0] | sums[1] << 4;
 }
 
-enum unseen_status unseen__counting_combine_piece(struct unseen__filter *filter,
-                                                  enum unseen__combination combination,
-                                                  const uint8_t *piece, size_t len)
+enum unseen_status unseen__counting_merge_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                                size_t len)
 {
     struct blocks *c = blocks_from(filter);
     const uint8_t *other;
     size_t place;
     const size_t n = unseen__line_array_overlap(&c->array, piece, len, &other, &place);
-    (void)combination; /* only a union: bags have no intersection here */
     for (size_t i = 0; i < n; i += 8) {
         uint8_t *p = c->bytes + place + i;
         store_le64(p, add_counters(load_le64(p), load_le64(other + i)));
@@ -74,11 +72,9 @@ enum unseen_status unseen__counting_combine_piece(struct unseen__filter *filter,
     return UNSEEN_OK;
 }
 
-void unseen__counting_combine_finish(struct unseen__filter *filter,
-                                     enum unseen__combination combination)
+void unseen__counting_merge_finish(struct unseen__filter *filter)
 {
     struct blocks *c = blocks_from(filter);
-    (void)combination;
     c->nset = count_used(c->bytes, (size_t)c->array.nlines * UNSEEN__LINE);
     c->nkeys = (uint64_t)llround(unseen__blocks_load(c, c->nset) * (double)c->nblocks);
 }

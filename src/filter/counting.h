@@ -41,11 +41,9 @@ extern const struct blocks_kernel unseen__counting_avx512[2];
 #endif
 
 /* The operations that counting does not share with block. */
-enum unseen_status unseen__counting_combine_piece(struct unseen__filter *filter,
-                                                  enum unseen__combination combination,
-                                                  const uint8_t *piece, size_t len);
-void unseen__counting_combine_finish(struct unseen__filter *filter,
-                                     enum unseen__combination combination);
+enum unseen_status unseen__counting_merge_piece(struct unseen__filter *filter, const uint8_t *piece,
+                                                size_t len);
+void unseen__counting_merge_finish(struct unseen__filter *filter);
 uint64_t unseen__counting_count(const struct unseen__filter *filter, struct unseen_key key);
 
 /* The lowest bit of each counter of a word. */

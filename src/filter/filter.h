@@ -53,11 +53,6 @@ struct unseen__filter_params {
     struct unseen_allocator allocator;
 };
 
-enum unseen__combination {
-    UNSEEN__UNION,
-    UNSEEN__INTERSECTION
-};
-
 /* An operation that a filter does not support is NULL. */
 struct unseen__filter_ops {
     const char *name;
@@ -159,17 +154,16 @@ struct unseen__filter_ops {
     enum unseen_status (*fetch)(struct unseen__filter *filter, const struct unseen_key *keys,
                                 size_t n);
 
-    /* Union and intersection. is_same_shape compares the first filters of two sets. If it is true,
-     * every filter gets each piece of the other set of which it owns a part; then combine_finish
-     * counts the keys. A filter that grows can fail in the midst of a union (NOMEM): it then has
-     * all its keys and some of the other's, and a union from the start adds the rest. */
+    /* Union. is_same_shape compares the first filters of two sets. If it is true, every filter gets
+     * each piece of the other set of which it owns a part; then merge_finish counts the keys. A
+     * filter that grows can fail in the midst of a union (NOMEM): it then has all its keys and some
+     * of the other's, and a union from the start adds the rest. */
     bool (*is_same_shape)(const struct unseen__filter *filter, const struct unseen__filter *other);
-    enum unseen_status (*combine_piece)(struct unseen__filter *filter,
-                                        enum unseen__combination combination, const uint8_t *piece,
-                                        size_t len);
-    void (*combine_finish)(struct unseen__filter *filter, enum unseen__combination combination);
+    enum unseen_status (*merge_piece)(struct unseen__filter *filter, const uint8_t *piece,
+                                      size_t len);
+    void (*merge_finish)(struct unseen__filter *filter);
 
-    /* A filter whose pieces can be combined one by one, while the other filter changes: the
+    /* A filter whose pieces can be merged one by one, while the other filter changes: the
      * position of those pieces whose keys may move to others. They come first, at once. 0: it
      * cannot. */
     uint64_t merge_first;

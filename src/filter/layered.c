@@ -230,8 +230,7 @@ enum unseen_status unseen__layered_adopt(struct unseen__filter *filter, const vo
         return UNSEEN_ERR_NOMEM;
     }
     memcpy(copy, value, memory);
-    enum unseen_status status = unseen_small_keep_seed(&copy, NULL, &l->allocator);
-    status = status == UNSEEN_OK ? unseen_small_set_mark(&copy, 0, &l->allocator) : status;
+    const enum unseen_status status = unseen_small_set_mark(&copy, 0, &l->allocator);
     if (status != UNSEEN_OK) {
         unseen_small_free(copy, &l->allocator);
         return status;
@@ -666,7 +665,7 @@ static enum unseen_status load_small(struct layered *l, const uint8_t *bytes, si
     struct small small;
     unseen__small_read(&small, l->small);
     const struct unseen_small_stats stats = small_stats(l->small);
-    return small.form == SMALL_LAYERED && !small.seed && stats.fpr_promise <= l->fpr * 1.000001 &&
+    return small.form == SMALL_LAYERED && stats.fpr_promise <= l->fpr * 1.000001 &&
                    stats.nkeys == load_le64(bytes + 16)
                ? UNSEEN_OK
                : UNSEEN_ERR_CORRUPT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Creates, saves, loads and combines arrays of lines, the memory of the Bloom filters
+ * Creates, saves, loads and merges arrays of lines, the memory of the Bloom filters
  * (line_array.h). */
 #include "filter/line_array.h"
 
@@ -201,19 +201,17 @@ uint64_t unseen__count_bits(const uint8_t *bytes, size_t n)
     return nbits;
 }
 
-void unseen__line_array_combine(struct unseen__line_array *array,
-                                enum unseen__combination combination, const uint8_t *piece,
-                                size_t len, struct unseen__combined *counts)
+uint64_t unseen__line_array_merge(struct unseen__line_array *array, const uint8_t *piece,
+                                  size_t len)
 {
     const uint8_t *other;
     size_t offset;
+    uint64_t nbits = 0;
     const size_t n = unseen__line_array_overlap(array, piece, len, &other, &offset);
     for (size_t i = 0; i < n; i += 8) {
-        const uint64_t a = load_le64(array->bytes + offset + i);
-        const uint64_t b = load_le64(other + i);
-        counts->own += popcount_portable(a);
-        counts->other += popcount_portable(b);
-        counts->either += popcount_portable(a | b);
-        store_le64(array->bytes + offset + i, combination == UNSEEN__UNION ? a | b : a & b);
+        const uint64_t both = load_le64(array->bytes + offset + i) | load_le64(other + i);
+        nbits += popcount_portable(both);
+        store_le64(array->bytes + offset + i, both);
     }
+    return nbits;
 }

@@ -62,16 +62,8 @@ size_t unseen__line_array_overlap(const struct unseen__line_array *array, const 
 /* The number of set bits in n bytes; n is a multiple of 8. */
 uint64_t unseen__count_bits(const uint8_t *bytes, size_t n);
 
-/* The numbers of set bits of both sides of a combination, and of their union. */
-struct unseen__combined {
-    uint64_t own;
-    uint64_t other;
-    uint64_t either;
-};
-
-/* Combines an array of bits with the owned part of a piece, and adds the set bits to *counts. */
-void unseen__line_array_combine(struct unseen__line_array *array,
-                                enum unseen__combination combination, const uint8_t *piece,
-                                size_t len, struct unseen__combined *counts);
+/* Sets the bits of the owned part of a piece. Returns how many bits of that part are set then. */
+uint64_t unseen__line_array_merge(struct unseen__line_array *array, const uint8_t *piece,
+                                  size_t len);
 
 #endif

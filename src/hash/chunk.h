@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The frame of a chunk. An export of a set, a bitmap or a frozen layer is a row of chunks
- * (docs/format.md, "Chunks"). A chunk is a head with its kind, its length and the id of the export,
- * then the payload, then a checksum. */
+ * The frame of a chunk, and the cutting of an object into chunks. An export of a set, a bitmap or a
+ * frozen layer is a row of chunks (docs/format.md, "Chunks"): a header, pieces, an end mark. A
+ * chunk is a head with its kind, its length and the id of the export, then the payload, then a
+ * checksum. */
 #ifndef UNSEEN_HASH_CHUNK_H
 #define UNSEEN_HASH_CHUNK_H
 
@@ -36,6 +37,31 @@ static inline uint32_t chunk_kind(const uint8_t *chunk)
 {
     return load_le32(chunk);
 }
+
+/* How objects of one type are cut into chunks. Functions that put write a payload and return its
+ * length. */
+struct chunk_cutter {
+    uint32_t header_kind;
+    uint32_t piece_kind;
+    uint32_t end_kind;
+
+    /* An id that ties the chunks of one export together. */
+    uint64_t (*id)(const void *object);
+
+    size_t (*put_header)(const void *object, uint8_t *payload);
+
+    /* Puts the piece at *position, from 0, and moves *position to the next piece. Returns 0 if
+     * there are no more. */
+    size_t (*put_piece)(const void *object, uint64_t *position, uint8_t *payload);
+
+    uint64_t (*end)(const void *object);   /* the largest position that put_piece may get */
+    uint64_t (*total)(const void *object); /* what the end mark says */
+};
+
+/* Writes the next chunk of the object into buf, as unseen_set_export does and with its errors. The
+ * cursor is 0 for the header, then 1 + the position of the next piece. */
+enum unseen_status unseen__chunk_cut(const struct chunk_cutter *cutter, const void *object,
+                                     uint64_t *cursor, void *buf, size_t cap, size_t *len_out);
 
 /* A chunk that was read. */
 struct chunk {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shards (unseen_shard.h; docs/format.md, "Shares"): which of n machines an identity
+ * Shards (docs/format.md, "Shares"): which of n machines an identity
  * belongs to. A public seed makes a key of the identity, and then a key of that key, which decides
  * the shard. The first key would not do: if the user gave a set the same seed, it would be the
  * set's own key, and the keys of a shard would fill only a part of the filter. */
-#include "unseen_shard.h"
+#include "unseen.h"
 
 #include "base/memory.h"
 #include "hash/key.h"

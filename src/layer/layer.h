@@ -52,6 +52,22 @@ struct layer_hash {
 bool unseen__layer_hash(enum unseen_layer_scheme scheme, enum unseen_layer_text text,
                         struct unseen_bytes item, struct layer_hash *hash_out);
 
+/* Writes the next chunk of a layer, as unseen__chunk_cut does. Errors: SPACE; ARGUMENT, also if the
+ * layer is not complete. */
+enum unseen_status unseen__layer_next_chunk(const void *layer, uint64_t *cursor, void *buf,
+                                            size_t cap, size_t *len_out);
+
+/* A layer that is read. */
+struct layer_reading {
+    struct unseen_layer *layer; /* NULL before the header */
+    const struct unseen_allocator *allocator;
+};
+
+/* Takes one whole chunk into a struct layer_reading; chunks come in order. *complete_out says
+ * whether the layer is whole. Errors: CORRUPT, VERSION, NOMEM; the layer can only be freed then. */
+enum unseen_status unseen__layer_take_chunk(void *reading, const void *chunk, size_t len,
+                                            bool *complete_out);
+
 static inline bool layer_is_complete(const struct unseen_layer *f)
 {
     return f->nhere == f->nbytes;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Exports a frozen layer as chunks, and imports it (docs/format.md, "Frozen layer"). The cursor of
- * an export is 0 for the header, then 1 + the next byte of the row, then CURSOR_END. */
+ * Writes a frozen layer to a file of chunks, and reads it (docs/format.md, "Frozen layer"). */
 #include <string.h>
 
 #include "base/array.h"
@@ -22,15 +21,14 @@ enum {
 #define KIND_HEADER 0x48464e55u /* "UNFH" */
 #define KIND_PIECE  0x50464e55u /* "UNFP" */
 #define KIND_END    0x45464e55u /* "UNFE" */
-#define CURSOR_END  UINT64_MAX
 
 static const uint8_t magic[8] = {0x89, 'U', 'N', 'F', '\r', '\n', 0x1a, '\n'};
 
-/* ---- Export ---------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
-/* An id that ties the chunks of one export together, as well as a few words can. */
-static uint64_t layer_export_id(const struct unseen_layer *f)
+static uint64_t layer_export_id(const void *object)
 {
+    const struct unseen_layer *f = object;
     uint8_t parts[24];
     uint64_t nset = 0;
     for (size_t i = 0; i < f->nlinks; i++) {
@@ -42,9 +40,9 @@ static uint64_t layer_export_id(const struct unseen_layer *f)
     return unseen__checksum(parts, sizeof(parts));
 }
 
-static size_t layer_put_header(const struct unseen_layer *f, uint8_t *chunk)
+static size_t layer_put_header(const void *object, uint8_t *p)
 {
-    uint8_t *p = chunk + CHUNK_HEAD;
+    const struct unseen_layer *f = object;
     memset(p, 0, HEADER_LEN + f->nlinks * LINK_LEN);
     chunk_put_version(p, magic, FORMAT_VERSION);
     store_le32(p + 16, f->scheme);
@@ -55,50 +53,52 @@ static size_t layer_put_header(const struct unseen_layer *f, uint8_t *chunk)
         store_le64(p + HEADER_LEN + i * LINK_LEN, f->links[i].nbits);
         store_le32(p + HEADER_LEN + i * LINK_LEN + 8, f->links[i].hashes);
     }
-    return chunk_seal(chunk, KIND_HEADER, layer_export_id(f), HEADER_LEN + f->nlinks * LINK_LEN);
+    return HEADER_LEN + f->nlinks * LINK_LEN;
 }
 
-static size_t layer_put_piece(const struct unseen_layer *f, uint64_t at, uint8_t *chunk,
-                              size_t *len_out)
+static size_t layer_put_piece(const void *object, uint64_t *position, uint8_t *payload)
 {
+    const struct unseen_layer *f = object;
+    const uint64_t at = *position * LAYER_PIECE;
+    if (at >= f->nbytes) {
+        return 0;
+    }
     const uint64_t left = f->nbytes - at;
     const size_t len = left < LAYER_PIECE ? (size_t)left : LAYER_PIECE;
-    store_le64(chunk + CHUNK_HEAD, at);
-    memcpy(chunk + CHUNK_HEAD + PIECE_HEAD, f->pieces[at >> LAYER_PIECE_LOG], len);
-    *len_out = len;
-    return chunk_seal(chunk, KIND_PIECE, layer_export_id(f), PIECE_HEAD + len);
+    store_le64(payload, at);
+    memcpy(payload + PIECE_HEAD, f->pieces[*position], len);
+    ++*position;
+    return PIECE_HEAD + len;
 }
 
-enum unseen_status unseen_layer_export(const struct unseen_layer *f, uint64_t *cursor, void *buf,
-                                       size_t cap, size_t *len_out)
+static uint64_t layer_end(const void *object)
 {
-    uint8_t *chunk = buf;
-    if (cap < UNSEEN_CHUNK_MAX) {
-        return UNSEEN_ERR_SPACE;
-    }
-    if (!layer_is_complete(f)) {
-        return UNSEEN_ERR_ARGUMENT;
-    }
-    if (*cursor == CURSOR_END) {
-        *len_out = 0;
-    } else if (*cursor == 0) {
-        *len_out = layer_put_header(f, chunk);
-        *cursor = 1;
-    } else if (*cursor - 1 < f->nbytes && (*cursor - 1) % LAYER_PIECE == 0) {
-        size_t len = 0;
-        *len_out = layer_put_piece(f, *cursor - 1, chunk, &len);
-        *cursor += len;
-    } else if (*cursor - 1 == f->nbytes) {
-        store_le64(chunk + CHUNK_HEAD, f->nbytes);
-        *len_out = chunk_seal(chunk, KIND_END, layer_export_id(f), 8);
-        *cursor = CURSOR_END;
-    } else {
-        return UNSEEN_ERR_ARGUMENT;
-    }
-    return UNSEEN_OK;
+    const struct unseen_layer *f = object;
+    return f->npieces;
 }
 
-/* ---- Import ---------------------------------------------------------------------------------- */
+static uint64_t layer_total(const void *object)
+{
+    const struct unseen_layer *f = object;
+    return f->nbytes;
+}
+
+enum unseen_status unseen__layer_next_chunk(const void *layer, uint64_t *cursor, void *buf,
+                                            size_t cap, size_t *len_out)
+{
+    static const struct chunk_cutter cutter = {.header_kind = KIND_HEADER,
+                                               .piece_kind = KIND_PIECE,
+                                               .end_kind = KIND_END,
+                                               .id = layer_export_id,
+                                               .put_header = layer_put_header,
+                                               .put_piece = layer_put_piece,
+                                               .end = layer_end,
+                                               .total = layer_total};
+    return layer_is_complete(layer) ? unseen__chunk_cut(&cutter, layer, cursor, buf, cap, len_out)
+                                    : UNSEEN_ERR_ARGUMENT;
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 static enum unseen_status layer_make(struct unseen_layer **f,
                                      const struct unseen_allocator *allocator, const uint8_t *p,
@@ -164,62 +164,44 @@ static enum unseen_status layer_take_end(struct unseen_layer *f, const uint8_t *
     return f->import_ended ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
-enum unseen_status unseen_layer_import_chunk(struct unseen_layer **f,
-                                             const struct unseen_allocator *allocator,
-                                             const void *data, size_t len, bool *complete_out)
+enum unseen_status unseen__layer_take_chunk(void *reading, const void *data, size_t len,
+                                            bool *complete_out)
 {
+    struct layer_reading *r = reading;
     struct chunk chunk;
     if (!chunk_open(&chunk, data, len)) {
         return UNSEEN_ERR_CORRUPT;
     }
     enum unseen_status status = UNSEEN_ERR_CORRUPT;
     if (chunk.kind == KIND_HEADER) {
-        status = layer_take_header(f, allocator, chunk.payload, chunk.len, chunk.id);
-    } else if (*f && chunk.id == (*f)->import_id && !(*f)->import_ended) {
+        status = layer_take_header(&r->layer, r->allocator, chunk.payload, chunk.len, chunk.id);
+    } else if (r->layer && chunk.id == r->layer->import_id && !r->layer->import_ended) {
         if (chunk.kind == KIND_PIECE) {
-            status = layer_take_piece(*f, chunk.payload, chunk.len);
+            status = layer_take_piece(r->layer, chunk.payload, chunk.len);
         } else if (chunk.kind == KIND_END) {
-            status = layer_take_end(*f, chunk.payload, chunk.len);
+            status = layer_take_end(r->layer, chunk.payload, chunk.len);
         }
     }
     if (status == UNSEEN_OK) {
-        *complete_out = (*f)->import_ended;
+        *complete_out = r->layer->import_ended;
     }
     return status;
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-struct opening {
-    struct unseen_layer *layer;
-    const struct unseen_allocator *allocator;
-};
-
-static enum unseen_status layer_take_chunk(void *object, const void *chunk, size_t len,
-                                           bool *complete_out)
-{
-    struct opening *o = object;
-    return unseen_layer_import_chunk(&o->layer, o->allocator, chunk, len, complete_out);
-}
-
-static enum unseen_status layer_next_chunk(const void *object, uint64_t *cursor, void *buf,
-                                           size_t cap, size_t *len_out)
-{
-    return unseen_layer_export(object, cursor, buf, cap, len_out);
-}
-
 enum unseen_status unseen_layer_open(struct unseen_layer **layer_out, const char *path,
                                      const struct unseen_allocator *allocator,
                                      struct unseen_error *error)
 {
-    struct opening o = {.allocator = allocator};
+    struct layer_reading r = {.allocator = allocator};
     const enum unseen_status status =
-        unseen__chunk_file_read(path, KIND_HEADER, allocator, layer_take_chunk, &o, error);
+        unseen__chunk_file_read(path, KIND_HEADER, allocator, unseen__layer_take_chunk, &r, error);
     if (status != UNSEEN_OK) {
-        unseen_layer_free(o.layer);
+        unseen_layer_free(r.layer);
         return status;
     }
-    *layer_out = o.layer;
+    *layer_out = r.layer;
     return UNSEEN_OK;
 }
 
@@ -228,6 +210,6 @@ enum unseen_status unseen_layer_save(const struct unseen_layer *f, const char *p
 {
     struct chunk_writer w;
     const enum unseen_status status = unseen__chunk_writer_open(&w, path, &f->allocator, error);
-    return status == UNSEEN_OK ? unseen__chunk_writer_finish(&w, layer_next_chunk, f, error)
+    return status == UNSEEN_OK ? unseen__chunk_writer_finish(&w, unseen__layer_next_chunk, f, error)
                                : status;
 }

@@ -3,8 +3,7 @@
  * Export and import: a set as a row of chunks, and back (docs/format.md, "Chunks"). hash/chunk.h
  * has the frame of a chunk; the filter makes and reads the piece inside.
  *
- * The cursor of an export is 0 at the header, then 1 + (filter << 50 | position in the filter), and
- * CURSOR_END at the end. */
+ * The position of a piece is filter << 50 | position in the filter. */
 #include "set/set.h"
 
 #include <string.h>
@@ -31,7 +30,6 @@ enum {
 #define KIND_HEADER 0x48534e55u /* "UNSH" */
 #define KIND_PIECE  0x50534e55u /* "UNSP" */
 #define KIND_END    0x45534e55u /* "UNSE" */
-#define CURSOR_END  UINT64_MAX
 
 static const uint8_t magic[8] = {0x89, 'U', 'N', 'S', '\r', '\n', 0x1a, '\n'};
 
@@ -57,10 +55,11 @@ static uint64_t generation_of(const struct unseen_set *set)
     return generation;
 }
 
-/* The id that all chunks of an export have. Sets with different secrets or different changes have
- * different ids, and so has one set before and after a change. */
-static uint64_t set_export_id(const struct unseen_set *set)
+/* Sets with different secrets or different changes have different ids. One set has another id after
+ * a change. */
+static uint64_t set_export_id(const void *object)
 {
+    const struct unseen_set *set = object;
     uint8_t parts[24];
     store_le64(parts, unseen__secret_id(&set->hasher.secret));
     store_le64(parts + 8, unseen__set_nkeys(set));
@@ -68,9 +67,9 @@ static uint64_t set_export_id(const struct unseen_set *set)
     return unseen__checksum(parts, sizeof(parts));
 }
 
-static size_t set_put_header(const struct unseen_set *set, uint8_t *chunk)
+static size_t set_put_header(const void *object, uint8_t *p)
 {
-    uint8_t *p = chunk + CHUNK_HEAD;
+    const struct unseen_set *set = object;
     const char *profile = unseen_set_profile(set);
     const size_t profile_len = strlen(profile);
     memset(p, 0, PROFILE_OFFSET);
@@ -87,51 +86,47 @@ static size_t set_put_header(const struct unseen_set *set, uint8_t *chunk)
     store_le32(p + PROFILE_LEN_OFFSET, (uint32_t)profile_len);
     store_le64(p + GENERATION_OFFSET, generation_of(set));
     memcpy(p + PROFILE_OFFSET, profile, profile_len);
-    return chunk_seal(chunk, KIND_HEADER, set_export_id(set), PROFILE_OFFSET + profile_len);
+    return PROFILE_OFFSET + profile_len;
 }
 
-static size_t set_put_end(const struct unseen_set *set, uint8_t *chunk)
+static size_t set_put_piece(const void *object, uint64_t *position, uint8_t *payload)
 {
-    store_le64(chunk + CHUNK_HEAD, unseen__set_nkeys(set));
-    return chunk_seal(chunk, KIND_END, set_export_id(set), 8);
+    const struct unseen_set *set = object;
+    uint64_t at = *position & (((uint64_t)1 << POSITION_BITS) - 1);
+    for (uint64_t i = *position >> POSITION_BITS; i < unseen__set_nshards(set); i++, at = 0) {
+        const size_t len = set->ops->save_piece(set->shards[i].filter, &at, payload);
+        if (len) {
+            *position = i << POSITION_BITS | at;
+            return len;
+        }
+    }
+    return 0;
+}
+
+static uint64_t set_end(const void *object)
+{
+    return ((uint64_t)unseen__set_nshards(object) << POSITION_BITS) - 1;
+}
+
+static uint64_t set_total(const void *object)
+{
+    return unseen__set_nkeys(object);
 }
 
 enum unseen_status unseen_set_export(const struct unseen_set *set, uint64_t *cursor, void *buf,
                                      size_t cap, size_t *len_out)
 {
-    uint8_t *chunk = buf;
-    if (cap < UNSEEN_CHUNK_MAX) {
-        return UNSEEN_ERR_SPACE;
-    }
-    if (*cursor == CURSOR_END) {
-        *len_out = 0;
-        return UNSEEN_OK;
-    }
+    static const struct chunk_cutter cutter = {.header_kind = KIND_HEADER,
+                                               .piece_kind = KIND_PIECE,
+                                               .end_kind = KIND_END,
+                                               .id = set_export_id,
+                                               .put_header = set_put_header,
+                                               .put_piece = set_put_piece,
+                                               .end = set_end,
+                                               .total = set_total};
     const enum unseen_status status = unseen__set_fetch_all(set);
-    if (status != UNSEEN_OK) {
-        return status;
-    }
-    if (*cursor == 0) {
-        *len_out = set_put_header(set, chunk);
-        *cursor = 1;
-        return UNSEEN_OK;
-    }
-    uint64_t shard = (*cursor - 1) >> POSITION_BITS;
-    uint64_t position = (*cursor - 1) & (((uint64_t)1 << POSITION_BITS) - 1);
-    if (shard >= unseen__set_nshards(set)) {
-        return UNSEEN_ERR_ARGUMENT;
-    }
-    for (; shard < unseen__set_nshards(set); shard++, position = 0) {
-        size_t len = set->ops->save_piece(set->shards[shard].filter, &position, chunk + CHUNK_HEAD);
-        if (len) {
-            *len_out = chunk_seal(chunk, KIND_PIECE, set_export_id(set), len);
-            *cursor = 1 + (shard << POSITION_BITS | position);
-            return UNSEEN_OK;
-        }
-    }
-    *len_out = set_put_end(set, chunk);
-    *cursor = CURSOR_END;
-    return UNSEEN_OK;
+    return status == UNSEEN_OK ? unseen__chunk_cut(&cutter, set, cursor, buf, cap, len_out)
+                               : status;
 }
 
 size_t unseen__set_table_len(const struct unseen_set *set)

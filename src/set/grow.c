@@ -54,10 +54,6 @@ static enum unseen_status choose_options(const struct unseen_set_options *given,
     }
     options_out->bits_per_key = 0;
     options_out->hashes = 0;
-    if (!options_out->seed && small->seed) {
-        options_out->seed = small->seed;
-        options_out->seed_len = UNSEEN_SMALL_SEED_LEN;
-    }
     if (!options_out->seed) {
         return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_SEED,
                                      "a set that goes on from a small one needs the seed by which "

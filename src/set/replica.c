@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * For replicas (unseen_replica.h): copies a set, computes its digest, and turns keys into bytes and
+ * For replicas: copies a set, computes its digest, and turns keys into bytes and
  * back. Copy and digest use the pieces of an export, so a filter needs no operation for them. */
-#include "unseen_replica.h"
+#include "set/set.h"
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "hash/checksum.h"
-#include "set/set.h"
 
 static enum unseen_status copy_chunks(struct unseen_import *import, const struct unseen_set *set,
                                       uint8_t *buf)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes room in a set for keys that are about to come (unseen_reserve.h): each filter grows in one
+ * Makes room in a set for keys that are about to come: each filter grows in one
  * step. */
-#include "unseen_reserve.h"
-
 #include "set/set.h"
 
 /* Added to the generation, so that chunks of exports before and after do not fit together. */

@@ -2,10 +2,9 @@
  *
  * Small sets (unseen_small.h; docs/format.md, "Small sets"). A value is
  *
- *     byte 0   bits 0-2: layers; bit 3: has a seed; bits 4-5: form; bit 6: has a mark; bit 7: 0
+ *     byte 0   bits 0-2: layers; bit 3: 0; bits 4-5: form; bit 6: has a mark; bit 7: 0
  *     byte 1   form LAYERS: the code of the rate (parts.h); else log2 of the number of runs
  *     [2]      the mark, if there is one: only in memory
- *     [16]     the seed, if there is one
  *     then     the parts of each layer
  *
  * Form LAYERS. A layer keeps a hash of each of its keys. Layer i has 4^i runs, and is full with 64
@@ -27,8 +26,8 @@
 
 enum {
     LAYER_BITS = 7,
-    SEED_BIT = 8,
     MARK_BIT = 64,
+    LATER_BITS = 0xc8, /* 0 in a saved value of this version */
     MARK_LEN = 2,
     FORM_SHIFT = 4,
     HEAD = 2,
@@ -73,8 +72,6 @@ static void read_head(struct small *small, const uint8_t *bytes)
     small->form = bytes[0] >> FORM_SHIFT & 3;
     small->code = bytes[1];
     small->len = HEAD + mark_len(bytes);
-    small->seed = bytes[0] & SEED_BIT ? bytes + small->len : NULL;
-    small->len += small->seed ? UNSEEN_SMALL_SEED_LEN : 0;
 }
 
 /* The size of the block of a value of len bytes. */
@@ -498,7 +495,7 @@ static enum unseen_status check_value(const uint8_t *bytes, size_t len)
     if (len < HEAD || len > UNSEEN_SMALL_LEN_MAX) {
         return UNSEEN_ERR_CORRUPT;
     }
-    if (bytes[0] >> 6 != 0) {
+    if (bytes[0] & LATER_BITS) {
         return UNSEEN_ERR_VERSION;
     }
     read_head(&small, bytes);
@@ -556,8 +553,7 @@ enum unseen_status unseen_small_stats(const void *value, struct unseen_small_sta
                                        .len = small.len,
                                        .memory = small_memory(small.len),
                                        .fpr_promise = fpr_promise(&small),
-                                       .nlayers = small.nlayers,
-                                       .seed = small.seed};
+                                       .nlayers = small.nlayers};
     for (unsigned i = 0; i < small.nlayers; i++) {
         const struct parts *parts = &small.layers[i];
         const size_t count = parts_count(parts);
@@ -565,22 +561,6 @@ enum unseen_status unseen_small_stats(const void *value, struct unseen_small_sta
         stats.fpr_estimate += (double)count / (double)parts_runs(parts) / (double)parts->universe;
     }
     return unseen__sized_give(stats_out, &stats, sizeof(stats));
-}
-
-enum unseen_status unseen_small_keep_seed(void **value, const uint8_t *seed,
-                                          const struct unseen_allocator *given)
-{
-    const struct unseen_allocator allocator = unseen__allocator(given);
-    struct small small;
-    unseen__small_read(&small, *value);
-    const enum unseen_status status =
-        splice(value, &small, HEAD + mark_len(*value), small.seed ? UNSEEN_SMALL_SEED_LEN : 0, seed,
-               seed ? UNSEEN_SMALL_SEED_LEN : 0, &allocator);
-    if (status == UNSEEN_OK) {
-        uint8_t *head = *value;
-        head[0] = (uint8_t)((head[0] & ~SEED_BIT) | (seed ? SEED_BIT : 0));
-    }
-    return status;
 }
 
 enum unseen_status unseen_small_set_mark(void **value, uint16_t mark,

@@ -29,7 +29,6 @@ struct small {
     unsigned form;
     unsigned code; /* byte 1 of the value */
     unsigned nlayers;
-    const uint8_t *seed; /* NULL: none */
     size_t len;
     const uint8_t *end; /* of the block */
     struct parts layers[SMALL_LAYERS_MAX];

@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-#include "unseen_reserve.h"
-
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"

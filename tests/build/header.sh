@@ -1,5 +1,5 @@
-# The public headers are plain C11 and C++17, each of their functions says its errors, threads and time,
-# and every header of src/ compiles by itself.
+# The public headers are plain C11 and C++17, each of their functions that can fail says its errors, threads
+# and time, and every header of src/ compiles by itself.
 . "$(dirname "$0")/common.bash"
 cd "$SOURCE"
 
@@ -18,22 +18,26 @@ for cc in gcc clang-14; do
     fi
 done
 
-# Functions that stand together, without an empty line, share the comment in front of the first.
+# Functions that stand together, without an empty line, share the comment in front of the first. Other functions
+# say only what is not so by the conventions on top of unseen.h.
 unsaid() { # HEADER...
     awk '/^\/\*/ { text = "" }
         /^(\/| )\*/ { text = text $0 "\n" }
         /^$/ { text = "" }
-        /^UNSEEN_API/ {
+        /^UNSEEN_API enum unseen_status/ {
             split("Errors Threads Time", words)
             for (i in words)
                 if (text !~ ("\n \\* " words[i] "[:,]")) print FILENAME ":" FNR ": no " words[i]
-        }' "$@"
+        }
+        /^ \* Errors: none/ { print FILENAME ":" FNR ": the conventions say this" }' "$@"
 }
 [ -z "$(unsaid include/*.h)" ] || fail "$(unsaid include/*.h)"
 for word in Errors Threads Time; do
     sed "/^ \* $word:/d" include/unseen.h >"$work/planted.h"
     [ -n "$(unsaid "$work/planted.h")" ] || fail "functions that do not say their $word were not noticed"
 done
+printf '/* Frees it.\n *\n * Errors: none. */\nUNSEEN_API void f(void);\n' >"$work/planted.h"
+[ -n "$(unsaid "$work/planted.h")" ] || fail "a function that says what the conventions say was not noticed"
 
 for header in src/*/*.h; do
     # Without a guard it is the body of a kernel, compiled by the file of each level.

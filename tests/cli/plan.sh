@@ -31,9 +31,9 @@ expect 0 '20 bits per key, 10 hashes
 
                           rate at
 filter     bits  bytes  k     10 %%     50 %%    100 %%    200 %% can
-bloom     20.00      - 10 7.61e-14   2.8e-7  8.89e-5   0.0102 --mi
+bloom     20.00      - 10 7.61e-14   2.8e-7  8.89e-5   0.0102 --m
 
-bits: per key. can: g grow, r remove, m merge, i intersect.
+bits: per key. can: g grow, r remove, m merge.
 
 unseen --filter bloom --bits 20 --hashes 10 --capacity N FILE makes it.
 ' ''

@@ -300,16 +300,16 @@ static void export_all(const struct unseen_bitmap *b, struct chunks *c)
     uint64_t cursor = 0;
     size_t len = 0;
     c->n = 0;
-    while (unseen_bitmap_export(b, &cursor, buf, sizeof(buf), &len) == UNSEEN_OK && len > 0 &&
+    while (unseen__bitmap_next_chunk(b, &cursor, buf, sizeof(buf), &len) == UNSEEN_OK && len > 0 &&
            c->n < 64) {
         c->data[c->n] = malloc(len);
         memcpy(c->data[c->n], buf, len);
         c->len[c->n++] = len;
     }
     CHECK_EQ(len, 0);
-    CHECK_EQ(unseen_bitmap_export(b, &cursor, buf, sizeof(buf) - 1, &len), UNSEEN_ERR_SPACE);
+    CHECK_EQ(unseen__bitmap_next_chunk(b, &cursor, buf, sizeof(buf) - 1, &len), UNSEEN_ERR_SPACE);
     cursor = UINT64_MAX - 1;
-    CHECK_EQ(unseen_bitmap_export(b, &cursor, buf, sizeof(buf), &len), UNSEEN_ERR_ARGUMENT);
+    CHECK_EQ(unseen__bitmap_next_chunk(b, &cursor, buf, sizeof(buf), &len), UNSEEN_ERR_ARGUMENT);
 }
 
 static void free_chunks(struct chunks *c)
@@ -329,7 +329,7 @@ static enum unseen_status import_all(struct unseen_bitmap *b, const struct chunk
         const size_t at = i == 0 ? 0 : 1 + (i - 1 + turn) % (c->n - 1);
         CHECK(!*complete);
         char *chunk = test_guarded(c->data[at], c->len[at]);
-        status = unseen_bitmap_import_chunk(b, chunk, c->len[at], complete);
+        status = unseen__bitmap_take_chunk(b, chunk, c->len[at], complete);
     }
     return status;
 }
@@ -362,18 +362,18 @@ static void test_chunks(void)
         free_chunks(&second);
         /* A chunk that comes twice. */
         for (size_t i = 0; i < first.n; i++) {
-            CHECK(unseen_bitmap_import_chunk(back, first.data[i], first.len[i], &complete) !=
+            CHECK(unseen__bitmap_take_chunk(back, first.data[i], first.len[i], &complete) !=
                   UNSEEN_OK);
         }
-        CHECK(unseen_bitmap_import_chunk(back, first.data[first.n - 1], first.len[first.n - 1],
-                                         &complete) == UNSEEN_ERR_CORRUPT);
+        CHECK(unseen__bitmap_take_chunk(back, first.data[first.n - 1], first.len[first.n - 1],
+                                        &complete) == UNSEEN_ERR_CORRUPT);
         unseen_bitmap_free(back);
     }
     /* Not into what is there already, and not without a header. */
-    CHECK_EQ(unseen_bitmap_import_chunk(b, first.data[0], first.len[0], &complete),
+    CHECK_EQ(unseen__bitmap_take_chunk(b, first.data[0], first.len[0], &complete),
              UNSEEN_ERR_ARGUMENT);
     struct unseen_bitmap *other = fresh(NULL);
-    CHECK_EQ(unseen_bitmap_import_chunk(other, first.data[1], first.len[1], &complete),
+    CHECK_EQ(unseen__bitmap_take_chunk(other, first.data[1], first.len[1], &complete),
              UNSEEN_ERR_CORRUPT);
     unseen_bitmap_free(other);
     /* A missing chunk is noticed. */

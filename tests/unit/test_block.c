@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The blocked Bloom filter: bit for bit an array of flags, its rate the exact formula's with one
- * line and with two, the bits it promises to need, union and intersection, and all that holds for
- * the family.
+ * line and with two, the bits it promises to need, unions, and all that holds for the family.
  *
  * Label: kernels */
 #include "filter_check.h"
@@ -90,8 +89,6 @@ int main(void)
     filter_check_merge("block", 60000, 1, 1);
     filter_check_merge("block", 60000, 1, 4);
     filter_check_merge("block", 60000, 4, 1);
-    filter_check_intersect("block", 60000, 1, 1);
-    filter_check_intersect("block", 60000, 8, 2);
     filter_check_mismatch("block");
     filter_check_unsupported("block", 1000);
     return test_end();

@@ -374,7 +374,6 @@ static void test_merge(void)
         CHECK_EQ(ask(a, i), UNSEEN_SEEN);
         CHECK_EQ(take(a, i), take(both, i));
     }
-    CHECK_EQ(unseen_set_intersect(a, b, NULL), UNSEEN_ERR_UNSUPPORTED);
     struct unseen_set *other = fresh(30000, 1e-3);
     CHECK_EQ(unseen_set_merge(a, other, NULL), UNSEEN_ERR_MISMATCH);
     unseen_set_free(other);

@@ -7,7 +7,7 @@
 #include "pieces_check.h"
 
 #include <pthread.h>
-#include <unseen_replica.h>
+#include <unseen.h>
 
 enum {
     NKEYS = 60000,

@@ -746,19 +746,11 @@ static void fill_bitmap(struct unseen_bitmap *bitmap)
 
 static void make_bitmap(const struct golden *g, const char *path)
 {
-    static uint8_t chunk[UNSEEN_CHUNK_MAX];
     struct unseen_bitmap *bitmap = NULL;
-    uint64_t cursor = 0;
-    size_t len = 0;
     const struct unseen_bitmap_options options = {.size = sizeof(options), .cpu = test_cpu};
-    check_ok(unseen_bitmap_create(&bitmap, &options, NULL), g->name);
+    check_ok(unseen_bitmap_open(&bitmap, path, UNSEEN_BITMAP_EDIT, &options, NULL), g->name);
     fill_bitmap(bitmap);
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    while (CHECK(unseen_bitmap_export(bitmap, &cursor, chunk, sizeof(chunk), &len) == UNSEEN_OK) &&
-           len) {
-        CHECK(write(fd, chunk, len) == (ssize_t)len);
-    }
-    CHECK(fd >= 0 && close(fd) == 0);
+    check_ok(unseen_bitmap_save(bitmap, NULL), g->name);
     unseen_bitmap_free(bitmap);
 }
 
@@ -766,19 +758,8 @@ static void make_bitmap(const struct golden *g, const char *path)
 static void open_bitmap(const struct golden *g, const char *path)
 {
     struct unseen_bitmap *bitmap = NULL;
-    bool is_complete = false;
-    size_t len = 0;
     const struct unseen_bitmap_options options = {.size = sizeof(options), .cpu = test_cpu};
-    check_ok(unseen_bitmap_create(&bitmap, &options, NULL), g->name);
-    char *file = read_file(path, &len);
-    for (size_t at = 0, n = 0; CHECK(file != NULL) && at < len; at += n) {
-        n = chunk_len((uint8_t *)file + at, len - at);
-        check_ok(n ? unseen_bitmap_import_chunk(bitmap, file + at, n, &is_complete)
-                   : UNSEEN_ERR_CORRUPT,
-                 g->name);
-    }
-    free(file);
-    CHECK(is_complete);
+    check_ok(unseen_bitmap_open(&bitmap, path, UNSEEN_BITMAP_READ, &options, NULL), g->name);
     for (uint64_t i = 0; i < NASKED; i++) {
         const uint64_t value = i * 7;
         unseen_bitmap_get(bitmap, &value, 1, verdicts + i);

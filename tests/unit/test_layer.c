@@ -223,7 +223,7 @@ static void export_all(const struct unseen_layer *f, struct chunks *c)
     c->n = 0;
     c->at[0] = 0;
     c->data = malloc(64 * UNSEEN_CHUNK_MAX);
-    while (unseen_layer_export(f, &cursor, c->data + c->at[c->n], UNSEEN_CHUNK_MAX, &len) ==
+    while (unseen__layer_next_chunk(f, &cursor, c->data + c->at[c->n], UNSEEN_CHUNK_MAX, &len) ==
                UNSEEN_OK &&
            len > 0) {
         c->at[c->n + 1] = c->at[c->n] + len;
@@ -235,12 +235,13 @@ static enum unseen_status import(const struct chunks *c, struct unseen_layer **f
                                  const struct unseen_allocator *allocator)
 {
     enum unseen_status status = UNSEEN_OK;
-    *f = NULL;
+    struct layer_reading reading = {.allocator = allocator};
     *complete = false;
     for (size_t i = 0; i < c->n && status == UNSEEN_OK; i++) {
-        status = unseen_layer_import_chunk(f, allocator, c->data + c->at[i],
-                                           c->at[i + 1] - c->at[i], complete);
+        status = unseen__layer_take_chunk(&reading, c->data + c->at[i], c->at[i + 1] - c->at[i],
+                                          complete);
     }
+    *f = reading.layer;
     return status;
 }
 
@@ -262,11 +263,11 @@ static void test_chunks(const uint8_t *row)
     uint64_t cursor = 0;
     size_t len = 0;
     bool complete = false;
-    CHECK(unseen_layer_export(f, &cursor, buf, sizeof(buf), &len) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen__layer_next_chunk(f, &cursor, buf, sizeof(buf), &len) == UNSEEN_ERR_ARGUMENT);
     CHECK(append_all(f, row, ROW, ROW));
-    CHECK(unseen_layer_export(f, &cursor, buf, 100, &len) == UNSEEN_ERR_SPACE);
-    cursor = 5;
-    CHECK(unseen_layer_export(f, &cursor, buf, sizeof(buf), &len) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen__layer_next_chunk(f, &cursor, buf, 100, &len) == UNSEEN_ERR_SPACE);
+    cursor = UINT64_MAX - 1;
+    CHECK(unseen__layer_next_chunk(f, &cursor, buf, sizeof(buf), &len) == UNSEEN_ERR_ARGUMENT);
     export_all(f, &c);
     CHECK_EQ(c.n, 2 + (ROW + 32767) / 32768);
     CHECK(import(&c, &g, &complete, NULL) == UNSEEN_OK && complete);
@@ -276,8 +277,10 @@ static void test_chunks(const uint8_t *row)
     free(again.data);
     /* Nothing comes behind the end, and nothing twice. */
     for (size_t i = 0; i < c.n; i++) {
-        CHECK(unseen_layer_import_chunk(&g, NULL, c.data + c.at[i], c.at[i + 1] - c.at[i],
-                                        &complete) == UNSEEN_ERR_CORRUPT);
+        struct layer_reading reading = {.layer = g};
+        CHECK(unseen__layer_take_chunk(&reading, c.data + c.at[i], c.at[i + 1] - c.at[i],
+                                       &complete) == UNSEEN_ERR_CORRUPT);
+        CHECK(reading.layer == g);
     }
     unseen_layer_free(g);
     /* A byte that is changed: the checksum finds it; with a new checksum the result is an error or

@@ -6,7 +6,7 @@
 #include "filter_check.h"
 
 #include <math.h>
-#include <unseen_replica.h>
+#include <unseen.h>
 #include <unseen_small.h>
 
 #include "base/bytes.h"
@@ -134,7 +134,6 @@ static void check_counts(double fpr, uint64_t n)
 
 static void check_errors(void)
 {
-    static const uint8_t seed[UNSEEN_SMALL_SEED_LEN] = "0123456789abcdef";
     struct unseen_set_options options = filter_options(NULL, 0, 0, 4);
     struct unseen_error error;
     struct unseen_set *set = NULL;
@@ -148,19 +147,6 @@ static void check_errors(void)
     CHECK(error.setting == UNSEEN_SETTING_SEED);
     CHECK(unseen_small_grow(&set, value, NULL, &error) == UNSEEN_ERR_ARGUMENT);
     CHECK(error.setting == UNSEEN_SETTING_SEED);
-    /* The seed that the value keeps. */
-    CHECK(unseen_small_keep_seed(&value, seed, &filter_allocator) == UNSEEN_OK);
-    CHECK(unseen_small_grow(&set, value, NULL, &error) == UNSEEN_OK);
-    unseen_set_free(set);
-    CHECK(unseen_small_grow(&set, value, &options, &error) == UNSEEN_OK);
-    options.seed = seed;
-    options.seed_len = sizeof(seed);
-    struct unseen_set *same = filter_make(&options);
-    const struct unseen_key a = unseen_set_identity_key(set, "x", 1);
-    const struct unseen_key b = unseen_set_identity_key(same, "x", 1);
-    CHECK(a.lo == b.lo && a.hi == b.hi);
-    unseen_set_free(same);
-    unseen_set_free(set);
     unseen_small_free(value, &filter_allocator);
 
     options = filter_options("layered", 9e-6, 0, 1);

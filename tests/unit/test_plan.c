@@ -129,8 +129,7 @@ static void check_set(const char *filter, double fpr, uint64_t capacity)
     }
     const struct unseen__filter_ops *ops = unseen__filter_find(filter);
     CHECK((ops->remove != NULL) == ((plan.abilities & UNSEEN_CAN_REMOVE) != 0));
-    CHECK((ops->combine_piece != NULL) ==
-          ((plan.abilities & (UNSEEN_CAN_MERGE | UNSEEN_CAN_INTERSECT)) != 0));
+    CHECK((ops->merge_piece != NULL) == ((plan.abilities & UNSEEN_CAN_MERGE) != 0));
     filter_end(set);
     double before = 0;
     for (double load = 0.1; load < 3; load *= 2) {

@@ -5,7 +5,7 @@
  * steers later changes but is missing from an export shows here: the two sets drift apart. */
 #include "set_check.h"
 
-#include <unseen_replica.h>
+#include <unseen.h>
 
 enum {
     ROUND = 10000, /* changes between two re-syncs */

@@ -5,8 +5,7 @@
  * without a bit left; and a failing allocator at every step. */
 #include "set_check.h"
 
-#include <unseen_replica.h>
-#include <unseen_reserve.h>
+#include <unseen.h>
 
 #include "filter/exact.h"
 

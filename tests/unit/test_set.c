@@ -7,7 +7,7 @@
 #include "set_check.h"
 
 #include <math.h>
-#include <unseen_arrow.h>
+#include <unseen.h>
 
 static struct unseen_set *make(const struct unseen_set_options *options)
 {
@@ -207,7 +207,6 @@ enum {
 
 static char texts[NITEMS * ITEM_MAX];
 static struct unseen_bytes items[NITEMS];
-static int64_t offsets[NITEMS + 1];
 static size_t total;
 
 /* Two thirds different texts in random order, the empty one among them. */
@@ -218,15 +217,12 @@ static void make_items(void)
         int n = snprintf(texts + total, ITEM_MAX, "http://e.com/%u",
                          (unsigned)(test_random(&random) % (NITEMS * 2 / 3)));
         items[i] = (struct unseen_bytes){texts + total, i % 1000 == 77 ? 0 : (size_t)n};
-        offsets[i] = (int64_t)total;
         total += items[i].len;
     }
-    offsets[NITEMS] = (int64_t)total;
 }
 
 enum shape {
     ITEMS,
-    ARROW,
     KEYS
 };
 
@@ -243,10 +239,6 @@ static void run_batch(struct unseen_set *set, enum shape shape, size_t at, size_
     case ITEMS:
         status = adding ? unseen_set_add(set, items + at, n, verdicts, &ndone)
                         : unseen_set_contains(set, items + at, n, verdicts, NULL);
-        break;
-    case ARROW:
-        status = adding ? unseen_set_add_arrow(set, texts, offsets + at, n, verdicts, &ndone)
-                        : unseen_set_contains_arrow(set, texts, offsets + at, n, verdicts, NULL);
         break;
     case KEYS:
         CHECK(unseen_set_keys(set, items + at, n, keys, NULL) == UNSEEN_OK);
@@ -309,50 +301,6 @@ static void check_remove_batch(unsigned threads)
     }
     CHECK_EQ(stats_of(set).nkeys, 0);
     CHECK(test_set_sound(set));
-    unseen_set_free(set);
-}
-
-/* Offsets that decrease or are negative: what lies before them is done, the rest is not. */
-static void check_arrow(unsigned threads)
-{
-    static int64_t bad[NITEMS + 1];
-    static uint8_t verdicts[NITEMS];
-    static const size_t places[] = {0, 1, 255, 256, 300, NITEMS - 1};
-    struct unseen_set_options options = options_of(0, threads);
-    for (size_t p = 0; p < sizeof(places) / sizeof(places[0]); p++) {
-        for (int negative = 0; negative < 2; negative++) {
-            struct unseen_set *set = make(&options);
-            size_t ndone = 77777;
-            memcpy(bad, offsets, sizeof(bad));
-            memset(verdicts, 0x5A, sizeof(verdicts));
-            bad[places[p] + 1] = negative ? -1 : bad[places[p]] - 1;
-            if (bad[places[p] + 1] == bad[places[p]]) {
-                exit(2);
-            }
-            CHECK(unseen_set_add_arrow(set, texts, bad, NITEMS, verdicts, &ndone) ==
-                  UNSEEN_ERR_ARGUMENT);
-            CHECK_EQ(ndone, places[p]);
-            CHECK(verdicts[places[p]] == 0x5A);
-            CHECK(ndone == 0 || verdicts[ndone - 1] <= UNSEEN_NEW);
-            ndone = 77777;
-            CHECK(unseen_set_contains_arrow(set, texts, bad, NITEMS, verdicts, &ndone) ==
-                  UNSEEN_ERR_ARGUMENT);
-            CHECK_EQ(ndone, places[p]);
-            ndone = 77777;
-            CHECK(unseen_set_remove_arrow(set, texts, bad, NITEMS, verdicts, &ndone) ==
-                  UNSEEN_ERR_ARGUMENT);
-            CHECK_EQ(ndone, places[p]);
-            CHECK_EQ(stats_of(set).nkeys, 0); /* all that was added before the bad offset */
-            unseen_set_free(set);
-        }
-    }
-    struct unseen_set *set = make(&options);
-    static const int64_t nothing[3] = {0, 0, 0};
-    static const int64_t negative[2] = {-8, -4};
-    CHECK(unseen_set_add_arrow(set, NULL, nothing, 2, verdicts, NULL) == UNSEEN_OK);
-    CHECK(verdicts[0] == UNSEEN_NEW && verdicts[1] == UNSEEN_SEEN);
-    CHECK(unseen_set_add_arrow(set, texts, negative, 1, verdicts, NULL) == UNSEEN_ERR_ARGUMENT);
-    CHECK(unseen_set_add_arrow(set, NULL, NULL, 0, NULL, NULL) == UNSEEN_OK);
     unseen_set_free(set);
 }
 
@@ -664,7 +612,6 @@ int main(void)
     for (unsigned threads = 1; threads <= 2; threads++) {
         check_bytes(threads);
         check_remove_batch(threads);
-        check_arrow(threads);
         check_family(threads);
         check_url(threads);
         for (int wide = 0; wide < 2; wide++) {

@@ -6,7 +6,7 @@
 #include "test.h"
 
 #include <math.h>
-#include <unseen_shard.h>
+#include <unseen.h>
 
 enum {
     IDENTITY_MAX = 4096,

@@ -19,7 +19,7 @@
 
 #include "hash/key.h"
 #include "log/log_format.h"
-#include <unseen_reserve.h>
+#include <unseen.h>
 
 enum {
     NKEYS = 4000,

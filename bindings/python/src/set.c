@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include <unseen_replica.h>
+#include <unseen.h>
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 

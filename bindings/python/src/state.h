@@ -7,7 +7,6 @@
 #include "python.h"
 
 #include <unseen.h>
-#include <unseen_shard.h>
 
 enum error_kind {
     ERROR_ANY,

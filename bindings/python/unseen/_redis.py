@@ -22,7 +22,7 @@ _SLOTS = 16384
 
 
 def _key_names(key: bytes, n: int, key_slot: Any) -> list[bytes]:
-    """The keys of a set over n keys, as unseen_shard.h says."""
+    """The keys of a set over n keys, as unseen_shard_tags makes them."""
     if n == 1:
         return [key]
     tags: dict[int, int] = {}

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Union and intersection of two sets. The other set is cut into pieces, as for an export, and each
- * piece goes to every filter of the set that owns some of its keys. So the two sets may have been
- * made for different numbers of threads, and filters need no other code to cut themselves into
- * pieces. */
+ * The union of two sets. The other set is cut into pieces, as for an export, and each piece goes to
+ * every filter of the set that owns some of its keys. So the two sets may have been made for
+ * different numbers of threads, and filters need no other code to cut themselves into pieces. */
 #include "set/set.h"
 
 #include <string.h>
-
-#include <unseen_replica.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -17,15 +14,15 @@ enum {
     POSITION_BITS = 50 /* of a merge in steps: 1 + (filter of the other set << 50 | position) */
 };
 
-static enum unseen_status check_combinable(const struct unseen_set *set,
-                                           const struct unseen_set *other,
-                                           struct unseen_error *error)
+static enum unseen_status check_mergeable(const struct unseen_set *set,
+                                          const struct unseen_set *other,
+                                          struct unseen_error *error)
 {
     enum unseen_setting setting = UNSEEN_SETTING_NONE;
     const char *name = NULL;
     if (set == other) {
         return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, setting,
-                                     "a set cannot be combined with itself");
+                                     "a set cannot be merged with itself");
     }
     if (set->ops != other->ops) {
         setting = UNSEEN_SETTING_FILTER;
@@ -51,62 +48,56 @@ static enum unseen_status check_combinable(const struct unseen_set *set,
 
 /* Gives the piece at *position of a filter of the other set to the filters that own some of its
  * keys. *len_out is 0 behind the last. */
-static enum unseen_status combine_piece(struct unseen_set *set,
-                                        enum unseen__combination combination,
-                                        const struct unseen__filter *other, uint64_t *position,
-                                        uint8_t *buf, size_t *len_out)
+static enum unseen_status merge_piece(struct unseen_set *set, const struct unseen__filter *other,
+                                      uint64_t *position, uint8_t *buf, size_t *len_out)
 {
     enum unseen_status status = UNSEEN_OK;
     const size_t len = set->ops->save_piece(other, position, buf);
     for (size_t i = 0; len > 0 && i < unseen__set_nshards(set) && status == UNSEEN_OK; i++) {
         struct unseen__filter *filter = set->shards[i].filter;
         if (set->ops->owns_piece(filter, buf, len)) {
-            status = set->ops->combine_piece(filter, combination, buf, len);
+            status = set->ops->merge_piece(filter, buf, len);
         }
     }
     *len_out = len;
     return status;
 }
 
-/* Combines all pieces of the other set from this position on. */
-static enum unseen_status combine_from(struct unseen_set *set, enum unseen__combination combination,
-                                       const struct unseen_set *other, uint64_t position,
-                                       uint8_t *buf)
+/* Merges all pieces of the other set from this position on. */
+static enum unseen_status merge_from(struct unseen_set *set, const struct unseen_set *other,
+                                     uint64_t position, uint8_t *buf)
 {
     enum unseen_status status = UNSEEN_OK;
     for (size_t i = 0; i < unseen__set_nshards(other); i++) {
         uint64_t at = position;
         for (size_t len = 1; len > 0 && status == UNSEEN_OK;) {
-            status = combine_piece(set, combination, other->shards[i].filter, &at, buf, &len);
+            status = merge_piece(set, other->shards[i].filter, &at, buf, &len);
         }
     }
     return status;
 }
 
-static void combine_finish(struct unseen_set *set, enum unseen__combination combination,
-                           const struct unseen_set *other)
+static void merge_finish(struct unseen_set *set, const struct unseen_set *other)
 {
     for (size_t i = 0; i < unseen__set_nshards(set); i++) {
-        set->ops->combine_finish(set->shards[i].filter, combination);
+        set->ops->merge_finish(set->shards[i].filter);
     }
     for (size_t i = 0; i < unseen__set_nshards(other); i++) {
         set->shards[0].generation += other->shards[i].generation;
     }
-    set->shards[0].generation += 1 + (uint64_t)combination;
+    set->shards[0].generation++;
 }
 
-/* Checks what must be true before a combination. *buf_out has room for a piece; the caller frees
+/* Checks what must be true before a merge. *buf_out has room for a piece; the caller frees
  * it. */
-static enum unseen_status combine_begin(struct unseen_set *set, const struct unseen_set *other,
-                                        unsigned ability, uint8_t **buf_out,
-                                        struct unseen_error *error)
+static enum unseen_status merge_begin(struct unseen_set *set, const struct unseen_set *other,
+                                      uint8_t **buf_out, struct unseen_error *error)
 {
-    if (!(set->ops->abilities & ability)) {
+    if (!(set->ops->abilities & UNSEEN_CAN_MERGE)) {
         return unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_FILTER,
-                                     "sets with the filter %s cannot be combined this way",
-                                     set->ops->name);
+                                     "sets with the filter %s cannot be merged", set->ops->name);
     }
-    enum unseen_status status = check_combinable(set, other, error);
+    enum unseen_status status = check_mergeable(set, other, error);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -121,8 +112,8 @@ static enum unseen_status combine_begin(struct unseen_set *set, const struct uns
     return *buf_out ? UNSEEN_OK : unseen__error_plain(error, UNSEEN_ERR_NOMEM);
 }
 
-static enum unseen_status combine_end(struct unseen_set *set, uint8_t *buf,
-                                      enum unseen_status status, struct unseen_error *error)
+static enum unseen_status merge_end(struct unseen_set *set, uint8_t *buf, enum unseen_status status,
+                                    struct unseen_error *error)
 {
     unseen__free(&set->allocator, buf, UNSEEN_CHUNK_MAX);
     if (status == UNSEEN_ERR_UNSUPPORTED) {
@@ -133,23 +124,9 @@ static enum unseen_status combine_end(struct unseen_set *set, uint8_t *buf,
     return status == UNSEEN_OK ? UNSEEN_OK : unseen__error_plain(error, status);
 }
 
-static enum unseen_status combine(struct unseen_set *set, const struct unseen_set *other,
-                                  enum unseen__combination combination, unsigned ability,
-                                  struct unseen_error *error)
-{
-    uint8_t *buf;
-    enum unseen_status status = combine_begin(set, other, ability, &buf, error);
-    if (status != UNSEEN_OK) {
-        return status;
-    }
-    status = combine_from(set, combination, other, 0, buf);
-    combine_finish(set, combination, other);
-    return combine_end(set, buf, status, error);
-}
-
 /* The piece at *cursor, of a filter whose pieces can be merged one by one. */
-static enum unseen_status merge_piece(struct unseen_set *set, const struct unseen_set *other,
-                                      uint64_t *cursor, uint8_t *buf)
+static enum unseen_status merge_at(struct unseen_set *set, const struct unseen_set *other,
+                                   uint64_t *cursor, uint8_t *buf)
 {
     const uint64_t shard = (*cursor - 1) >> POSITION_BITS;
     uint64_t position = (*cursor - 1) & (((uint64_t)1 << POSITION_BITS) - 1);
@@ -158,7 +135,7 @@ static enum unseen_status merge_piece(struct unseen_set *set, const struct unsee
         return UNSEEN_ERR_ARGUMENT;
     }
     const enum unseen_status status =
-        combine_piece(set, UNSEEN__UNION, other->shards[shard].filter, &position, buf, &len);
+        merge_piece(set, other->shards[shard].filter, &position, buf, &len);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -167,7 +144,7 @@ static enum unseen_status merge_piece(struct unseen_set *set, const struct unsee
     } else if (shard + 1 < unseen__set_nshards(other)) {
         *cursor = 1 + ((shard + 1) << POSITION_BITS);
     } else {
-        combine_finish(set, UNSEEN__UNION, other);
+        merge_finish(set, other);
         *cursor = UNSEEN_MERGE_DONE;
     }
     return status;
@@ -177,31 +154,32 @@ enum unseen_status unseen_set_merge_step(struct unseen_set *set, const struct un
                                          uint64_t *cursor, struct unseen_error *error)
 {
     uint8_t *buf;
-    enum unseen_status status = combine_begin(set, other, UNSEEN_CAN_MERGE, &buf, error);
+    enum unseen_status status = merge_begin(set, other, &buf, error);
     if (status != UNSEEN_OK) {
         return status;
     }
     if (*cursor != 0) {
-        status = merge_piece(set, other, cursor, buf);
+        status = merge_at(set, other, cursor, buf);
     } else {
-        status = combine_from(set, UNSEEN__UNION, other, set->ops->merge_first, buf);
+        status = merge_from(set, other, set->ops->merge_first, buf);
         *cursor = 1;
         if (set->ops->merge_first == 0) {
-            combine_finish(set, UNSEEN__UNION, other);
+            merge_finish(set, other);
             *cursor = UNSEEN_MERGE_DONE;
         }
     }
-    return combine_end(set, buf, status, error);
+    return merge_end(set, buf, status, error);
 }
 
 enum unseen_status unseen_set_merge(struct unseen_set *set, const struct unseen_set *other,
                                     struct unseen_error *error)
 {
-    return combine(set, other, UNSEEN__UNION, UNSEEN_CAN_MERGE, error);
-}
-
-enum unseen_status unseen_set_intersect(struct unseen_set *set, const struct unseen_set *other,
-                                        struct unseen_error *error)
-{
-    return combine(set, other, UNSEEN__INTERSECTION, UNSEEN_CAN_INTERSECT, error);
+    uint8_t *buf;
+    enum unseen_status status = merge_begin(set, other, &buf, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = merge_from(set, other, 0, buf);
+    merge_finish(set, other);
+    return merge_end(set, buf, status, error);
 }
