@@ -68,6 +68,10 @@ struct option_row {
     const char *(*nearest)(const char *value); /* NULL, or: the valid value that was meant */
     const char *twice_hint; /* of an option that may be given once only: what to do instead; its
                              * field is a const char * */
+    const char *needs;      /* options, with spaces between: one of them must be given, too */
+    const char *excludes;   /* options: none of them may be given; these rows have `does`, too */
+    const char *does;       /* of the option, behind its name, to say why it is excluded */
+    const char *usage;      /* what to type in place of a wrong pair; NULL: the option alone */
     size_t offset;          /* of the field in struct options */
     uint64_t min;
     uint64_t max;
@@ -77,11 +81,22 @@ struct option_row {
 
 /* The i'th row; NULL past the last. */
 const struct option_row *option_row_at(size_t i);
+size_t option_row_index(const struct option_row *row);
 
 /* Finds an option of a command by its long name, which has `len` bytes. Returns NULL if the command
  * has no such option. */
 const struct option_row *option_row_find(const struct command *command, const char *name,
                                          size_t len);
+
+/* ---- pairs.c --------------------------------------------------------------------------------- */
+
+/* False, and reported, if options that were given do not go together. `given` has the rows of the
+ * options on the command line. */
+bool pairs_fit(const struct options *o, const bool *given);
+
+/* Hints at the corrected command. `words` are the options and what follows them; before FILE, or
+ * in place of STORE, stands the store of the command line if the command is on one. */
+void pairs_hint(const struct options *o, const char *words);
 
 /* ---- unknown.c ------------------------------------------------------------------------------- */
 

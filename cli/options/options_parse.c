@@ -109,149 +109,6 @@ static const struct option_row *find_row(const struct command *command, int c)
     return row;
 }
 
-/* Hints at the corrected command. A command on a store names the store in front of the files, and
- * bits its verb in front of all. */
-static void hint_pair(const struct options *o, const char *words)
-{
-    const char *file = o->seen.path ? strstr(words, "FILE") : NULL;
-    if (o->command->bit == COMMAND_BITS && o->input.nfiles > 0) {
-        message_hint("%s %s %s", o->command->called, o->input.files[0], words);
-    } else if ((o->command->bit & COMMAND_ON_STORE) && file) {
-        message_hint("%s %.*s%s %s", o->command->called, (int)(file - words), words, o->seen.path,
-                     file);
-    } else {
-        message_hint("%s %s", o->command->called, words);
-    }
-}
-
-/* Reports two options of which the second would be pointless or contradict the first. */
-static bool check_pairs(const struct options *o)
-{
-    const bool dedup = o->command->bit == COMMAND_DEDUP;
-    const struct {
-        bool both;
-        const char *text;
-        const char *hint;
-    } pairs[] = {
-        {o->print.unique && o->print.count, "-c prints each integer once anyway", "-c FILE"},
-        {o->print.mark && o->print.invert, "--mark prints every line, -v only some", "--mark FILE"},
-        {o->print.mark && o->print.count, "-c prints a number, --mark lines", "-c FILE"},
-        {o->print.quiet && o->print.count, "-q prints nothing, -c a number", "-c FILE"},
-        {o->print.quiet && o->print.mark, "-q prints nothing, --mark lines", "--mark FILE"},
-        {o->print.quiet && o->print.output, "-q prints nothing, -o FILE would stay empty",
-         "-q FILE"},
-        {o->print.quiet && o->print.repeats, "-q stops early, -D FILE would miss repeats",
-         "-c -D REPEATS FILE"},
-        {o->print.json && o->command->bit == COMMAND_CHECK &&
-             (o->print.invert || o->print.mark || o->print.count || o->print.quiet),
-         "--json prints every line, with what was found", "--json FILE"},
-        {o->print.why && o->print.count, "-c prints a number, --why lines", "--why FILE"},
-        {o->print.why && o->print.quiet, "-q prints nothing, --why lines", "--why FILE"},
-        {o->print.why && o->print.mark, "--mark prints every line, --why those that are found",
-         "--why --json FILE"},
-        {o->print.tee && !o->print.output, "--tee has no meaning without -o", "--tee -o FILE FILE"},
-        {o->print.tee && o->print.count, "-c prints a number, --tee lines", "-c FILE"},
-        {o->print.invert && o->print.repeats, "-v and -D both print the repeats",
-         "-o NEW -D REPEATS FILE"},
-        {dedup && !o->seen.path && o->seen.no_log, "--no-log has no meaning without -s",
-         "-s STORE --no-log FILE"},
-        {dedup && !o->seen.path && o->seen.key_bits, "--key-bits has no meaning without -s",
-         "-s STORE --key-bits 96 FILE"},
-        {dedup && !o->seen.path && o->seen.file_mode, "--mode has no meaning without -s",
-         "-s STORE --mode 640 FILE"},
-        {dedup && !o->seen.path && o->seen.nexcludes == 0 && o->seen.dry_run,
-         "-n has no meaning without -s or -x", "-n -s STORE FILE"},
-        {dedup && !o->seen.path && o->seen.token_file, "--token-file has no meaning without -s",
-         "-s ADDR:PORT --token-file FILE FILE"},
-        {dedup && !o->seen.path && o->seen.waits, "--wait has no meaning without -s",
-         "-s STORE --wait=60 FILE"},
-        {dedup && o->seen.no_log && o->print.output,
-         "-o with -s is written exactly once, for which a store needs its log",
-         "-s STORE -o NEW FILE"},
-        {dedup && o->seen.path && o->seen.dry_run && o->print.output,
-         "-o with -s has each line exactly once, and with -n those lines come again",
-         "-n -s STORE FILE > NEW"},
-        {dedup && o->seen.path && o->print.count && o->print.output,
-         "-o with -s has each line exactly once, and -c prints a number", "-c -s STORE FILE > NEW"},
-        {o->key.has_separator && !o->key.text && !o->group.by, "-t has no meaning without -k",
-         "-t , -k 1 FILE"},
-        {o->key.has_separator && key_has_path(&o->key.key) && !key_has_field(&o->key.key) &&
-             !key_has_field(&o->group.by_key),
-         "-t has no meaning with a JSON path", "-k .url FILE"},
-        {o->group.returning && !o->group.by, "--returning has no meaning without --by",
-         "-k 1 --by 2 --returning FILE"},
-        {o->group.both && o->group.by,
-         "--both counts what files share; what groups share is --by KEY --returning",
-         "-k 1 --by 2 --returning FILE"},
-        {o->key.missing && !o->key.text, "--missing has no meaning without -k",
-         "--missing skip -k 1 FILE"},
-        {(o->command->bit & COMMAND_ON_LIST) && o->key.key.nparts > 1,
-         "an entry of a list is one text, -k names several", "-k 1 FILE"},
-        {o->group.by_host && o->key.key.nparts > 1,
-         "--by host is of one URL, -k names several parts", "-k 1 --by host FILE"},
-        {o->print.surt && o->key.key.nparts > 1, "--surt is of one URL, -k names several parts",
-         "-k 1 --surt FILE"},
-        {o->print.fingerprint && o->key.key.nparts > 1,
-         "--fingerprint is of one URL, -k names several parts", "-k 1 --fingerprint FILE"},
-        {o->print.expressions && o->key.key.nparts > 1,
-         "--expressions is of one URL, -k names several parts", "-k 1 --expressions FILE"},
-        {o->key.format == FORMAT_JSONL && !key_has_path(&o->key.key) &&
-             !key_has_path(&o->group.by_key),
-         "--format jsonl needs a path: -k .PATH", "--format jsonl -k .url FILE"},
-        {o->key.format == FORMAT_LINES &&
-             (key_has_path(&o->key.key) || key_has_path(&o->group.by_key)),
-         "a line has numbered fields, not a path", "--format lines -k 1 FILE"},
-        {o->from_redis && o->source != SOURCE_LINES,
-         "--from-redis reads a filter of RedisBloom, which has no --format",
-         "--from-redis HOST:PORT KEY"},
-        {o->funnel && o->source != SOURCE_GUAVA, "--funnel is of Guava's filters",
-         "--format guava --funnel utf8 FILE"},
-        {o->source == SOURCE_GUAVA && !o->funnel,
-         "Guava's file does not say its funnel: --funnel bytes, utf8 or utf16",
-         "--format guava --funnel utf8 FILE"},
-        {o->print.canonical && o->print.count && !o->print.repeats,
-         "-c prints a number, --canonical lines", "-c FILE"},
-        {o->print.canonical && o->print.quiet, "-q prints nothing, --canonical lines", "-q FILE"},
-        {o->seen.seed_file && o->seen.seed.len, "--seed and --seed-file both say the seed",
-         "--seed-file seed.key FILE"},
-        {o->print.surt && o->print.expressions, "--surt and --expressions both say what is printed",
-         "--surt FILE"},
-        {o->print.surt && (o->profile.name || o->profile.nrules > 0),
-         "--surt has rules of its own, -p and --rule have nothing to choose", "--surt FILE"},
-        {o->print.keep_www && !o->print.surt,
-         "--keep-www is of --surt; other keys keep the www without --rule strip-www",
-         "--surt --keep-www FILE"},
-        {dedup && !o->seen.path && o->seen.like, "--like has no meaning without -s",
-         "-s NEW --like STORE FILE"},
-        {o->seen.like && (o->seen.seed_file || o->seen.seed.len),
-         "--like and --seed both say the seed", "--like STORE FILE"},
-        {o->seen.like && (o->profile.name || o->profile.nrules > 0),
-         "--like says which spellings are one URL, and so do -p and --rule", "--like STORE FILE"},
-        {o->seen.like && o->seen.key_bits, "--like and --key-bits both say how long keys are",
-         "--like STORE FILE"},
-        {o->print.fingerprint && (o->print.surt || o->print.expressions),
-         "--fingerprint, --surt and --expressions each say what is printed", "--fingerprint FILE"},
-        {o->print.fingerprint && o->profile.name && strncmp(o->profile.name, "scrapy", 6) != 0,
-         "--fingerprint is Scrapy's, of URLs under -p scrapy only", "--fingerprint FILE"},
-        {o->print.expressions && o->command->bit == COMMAND_CANON && o->key.nshards,
-         "--shard is of a line, --expressions prints several", "--shard 20 FILE"},
-        {o->seen.bits_per_key > 0 && o->seen.fpr > 0,
-         "the rate follows from --bits, and the bits from --fpr: give one",
-         "--filter bloom --bits 20 --hashes 10 --capacity 1e6 FILE"},
-        {o->key.base && o->profile.name &&
-             (strcmp(o->profile.name, "none") == 0 || strncmp(o->profile.name, "none/", 5) == 0),
-         "-p none reads no URLs, --base has nothing to resolve", "--base URL FILE"},
-    };
-    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-        if (pairs[i].both) {
-            message_error("%s", pairs[i].text);
-            hint_pair(o, pairs[i].hint);
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Refuses a name that asks for another format than lines, and hints at the pipe to type. */
 static bool check_output_name(const struct options *o, const char *name, const char *hint)
 {
@@ -265,7 +122,7 @@ static bool check_output_name(const struct options *o, const char *name, const c
     }
     message_error("%s would be lines, not what its name says", name);
     if (program[0] == '\0' || name != o->print.output) {
-        hint_pair(o, hint);
+        pairs_hint(o, hint);
         return false;
     }
     if (store) { /* continues its output, line by line */
@@ -275,7 +132,7 @@ static bool check_output_name(const struct options *o, const char *name, const c
         (void)snprintf(words, sizeof(words), "%s | %s > %s", has_name ? o->input.files[0] : "FILE",
                        program, name);
     }
-    hint_pair(o, words);
+    pairs_hint(o, words);
     return false;
 }
 
@@ -295,7 +152,7 @@ static bool check_outputs(const struct options *o)
             return false;
         }
         if (!stores_check_output(outputs[i].name, &o->seen)) {
-            hint_pair(o, outputs[i].hint);
+            pairs_hint(o, outputs[i].hint);
             return false;
         }
     }
@@ -376,7 +233,7 @@ static bool set_value(const struct option_row *row, struct options *o, char *val
 }
 
 /* Handles an option from getopt_long. RUN means: go on with the next one. */
-static enum options_result parse_take(struct options *o, int c, char **argv)
+static enum options_result parse_take(struct options *o, bool *given, int c, char **argv)
 {
     const struct command *command = o->command;
     if (c == '?') {
@@ -401,6 +258,7 @@ static enum options_result parse_take(struct options *o, int c, char **argv)
         report_value(command, row, optarg);
         return OPTIONS_WRONG;
     }
+    given[option_row_index(row)] = true;
     return OPTIONS_RUN;
 }
 
@@ -478,7 +336,7 @@ static enum missing usual_missing(const struct options *o)
 }
 
 /* Takes the words of the command line that are options. */
-static enum options_result parse_options(struct options *o, int argc, char **argv)
+static enum options_result parse_options(struct options *o, bool *given, int argc, char **argv)
 {
     struct getopt_tables tables;
     fill_tables(&tables, o->command);
@@ -492,7 +350,7 @@ static enum options_result parse_options(struct options *o, int argc, char **arg
         if (!is_written_out(o, argv, tables.longs, c == '?' || c == ':' ? -1 : index)) {
             return OPTIONS_WRONG;
         }
-        const enum options_result result = parse_take(o, c, argv);
+        const enum options_result result = parse_take(o, given, c, argv);
         if (result != OPTIONS_RUN) {
             return result;
         }
@@ -534,10 +392,11 @@ enum options_result options_parse(struct options *o, const struct command *comma
         .seen = {.called = command->called, .use = &command->use, .wait = WAIT_DEFAULT},
         .print.limit = UINT64_MAX,
     };
+    bool given[OPTION_ROWS_MAX] = {false};
     if (!parse_make_room(o, argc, argv) || !take_password(o, argc, argv)) {
         return OPTIONS_WRONG;
     }
-    const enum options_result result = parse_options(o, argc, argv);
+    const enum options_result result = parse_options(o, given, argc, argv);
     if (result != OPTIONS_RUN) {
         return result;
     }
@@ -549,7 +408,7 @@ enum options_result options_parse(struct options *o, const struct command *comma
         o->seen.profile_hint = "unseen import --format requests.seen NEW.unseen FILE";
     }
     o->seen.takes_list = command->use.takes_list || o->serve.protocol;
-    if (!check_pairs(o) || unknown_files(o) || !check_outputs(o) ||
+    if (!pairs_fit(o, given) || unknown_files(o) || !check_outputs(o) ||
         (o->seen.seed_file && !seed_read(&o->seen.seed, o->seen.seed_file))) {
         return OPTIONS_WRONG;
     }

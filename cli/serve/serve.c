@@ -69,14 +69,7 @@ static bool check_clients(const struct options *o)
     const bool is_local = where && strncmp(where, prefix, sizeof(prefix) - 1) == 0;
     const bool is_asked_only =
         o->serve.protocol || (o->seen.dry_run && !(where && listener_is_remote(where)));
-    if (!where && (o->serve.group || o->serve.max_clients || o->seen.token_file)) {
-        message_error("--%s has no meaning without --listen", o->serve.group ? "group"
-                                                              : o->serve.max_clients
-                                                                  ? "max-clients"
-                                                                  : "token-file");
-        message_hint("unseen serve --listen %s %s", o->seen.token_file ? "PORT" : "unix:PATH",
-                     o->seen.path);
-    } else if (o->serve.group && !is_local) {
+    if (o->serve.group && !is_local) {
         message_error("--group is of a unix: socket, and %s is not one", where);
         message_hint("unseen serve --listen unix:PATH --group %s %s", o->serve.group, o->seen.path);
     } else if (o->seen.token_file && is_local) {
@@ -98,15 +91,9 @@ static bool check_line_protocol(const struct options *o)
     if (o->input.nfiles > 0) {
         message_error("one file is served, and requests come from standard input");
         message_hint("unseen serve %s < FILE", o->seen.path);
-    } else if (o->serve.reply || o->serve.redirect || o->serve.expressions) {
-        message_error("--%s needs --protocol", o->serve.reply      ? "reply"
-                                               : o->serve.redirect ? "redirect"
-                                                                   : "expressions");
-        message_hint("unseen serve --protocol NAME %s", o->seen.path);
-    } else {
-        return check_reach(o);
+        return false;
     }
-    return false;
+    return check_reach(o);
 }
 
 /* Reports a protocol that there is not. Programs have other names than the protocols that they

@@ -119,7 +119,7 @@ wrong() {
     expect 2 '' "$want"
 }
 wrong 'unseen: error: --tee has no meaning without -o\nunseen: hint: unseen --tee -o FILE FILE\n' --tee known.txt
-wrong 'unseen: error: -c prints a number, --tee lines\nunseen: hint: unseen -c FILE\n' -c --tee -o x known.txt
+wrong 'unseen: error: -c prints a number, --tee prints lines\nunseen: hint: unseen -c FILE\n' -c --tee -o x known.txt
 wrong 'unseen: error: --tee prints to standard output, and so does -o\nunseen: hint: unseen FILE\n' --tee -o - known.txt
 wrong 'unseen: error: new lines and repeats both go to standard output\nunseen: hint: unseen --mark FILE tells them apart in one file\n' \
     --tee -o x -D - known.txt

@@ -143,11 +143,11 @@ printf '../x\n' > in
 run canon --surt --base http://E.com/a/b/
 expect 0 'com,e)/a/x\n' ''
 run canon --surt -p crawl
-expect 2 '' 'unseen: error: --surt has rules of its own, -p and --rule have nothing to choose\nunseen: hint: unseen canon --surt FILE\n'
+expect 2 '' 'unseen: error: --surt prints keys by rules of its own, -p says which spellings are one URL\nunseen: hint: unseen canon --surt FILE\n'
 run canon --keep-www
-expect 2 '' 'unseen: error: --keep-www is of --surt; other keys keep the www without --rule strip-www\nunseen: hint: unseen canon --surt --keep-www FILE\n'
+expect 2 '' 'unseen: error: --keep-www has no meaning without --surt\nunseen: hint: unseen canon --surt --keep-www FILE\n'
 run canon --surt --expressions
-expect 2 '' 'unseen: error: --surt and --expressions both say what is printed\nunseen: hint: unseen canon --surt FILE\n'
+expect 2 '' 'unseen: error: --surt prints keys by rules of its own, --expressions prints several lines for a URL\nunseen: hint: unseen canon --surt FILE\n'
 
 # References.
 printf '../x\n//F.com\n?q\n#f\nhttp://G.com\nmailto:a\n\nhttp://\n' > in
@@ -342,7 +342,7 @@ expect 0 '{"input":"http://e.com/","status":"unchanged","canonical":"http://e.co
 {"input":"http://e.com/2","status":"unchanged","canonical":"http://e.com/2","shard":350243}
 {"input":"foo","status":"failed","canonical":null,"shard":656024}\n' ''
 run canon --shard 20 --expressions
-expect 2 '' 'unseen: error: --shard is of a line, --expressions prints several\nunseen: hint: unseen canon --shard 20 FILE\n'
+expect 2 '' 'unseen: error: --shard prints the share of each line, --expressions prints several lines for a URL\nunseen: hint: unseen canon --shard 20 FILE\n'
 for value in 0 1/20 1000001 x; do
     run canon --shard $value
     expect 2 '' "unseen: error: --shard: '$value' is not a number of shares from 1 to 1000000\nunseen: hint: unseen canon --shard 20\n"
@@ -410,5 +410,5 @@ expect 0 'not%%20url\n' ''
 run canon --fingerprint -p crawl
 expect 2 '' "unseen: error: --fingerprint is Scrapy's, of URLs under -p scrapy only\nunseen: hint: unseen canon --fingerprint FILE\n"
 run canon --fingerprint --surt
-expect 2 '' 'unseen: error: --fingerprint, --surt and --expressions each say what is printed\nunseen: hint: unseen canon --fingerprint FILE\n'
+expect 2 '' 'unseen: error: --fingerprint prints fingerprints, --surt prints keys by rules of its own\nunseen: hint: unseen canon --fingerprint FILE\n'
 finish

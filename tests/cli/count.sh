@@ -207,7 +207,7 @@ expect 2 '' 'unseen: error: standard input can be read only once\nunseen: hint: 
 run count --both twos missing
 expect 2 '' 'unseen: error: cannot open missing: No such file or directory\n'
 run count --both -k 1 --by 2 mon.tsv tue.tsv
-expect 2 '' 'unseen: error: --both counts what files share; what groups share is --by KEY --returning\nunseen: hint: unseen count -k 1 --by 2 --returning FILE\n'
+expect 2 '' 'unseen: error: --both counts what files share, --by counts each group apart\nunseen: hint: unseen count -k 1 --by 2 --returning FILE\n'
 
 # Of stores; who was removed is in none.
 for name in twos threes middle; do

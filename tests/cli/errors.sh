@@ -97,15 +97,11 @@ for value in '' ',' 'a,' ',a' a,,b; do
     wrong "--rule: '$value' is not a list of rules" 'unseen --rule strip-www' --rule "$value"
 done
 wrong '--profile needs a value: NAME' 'unseen --profile crawl' -p
-wrong '-c prints a number, --canonical lines' 'unseen -c FILE' -c --canonical
-wrong '-q prints nothing, --canonical lines' 'unseen -q FILE' -q --canonical
 wrong 'unknown option -v' 'unseen canon --help' canon -v
 wrong 'unknown option --jsno' 'unseen canon --json' canon --jsno
 wrong 'unknown option --stats' 'unseen canon --help' canon --stats=json
 wrong 'unknown option -0' 'unseen explain --help' explain -0
-wrong '-t has no meaning without -k' 'unseen canon -t , -k 1 FILE' canon -t ,
 wrong "--base: 'x/y' is not a URL" 'unseen canon --base http://e.com/a/' canon --base x/y
-wrong '-p none reads no URLs, --base has nothing to resolve' 'unseen canon --base URL FILE' canon -p none --base http://e.com/
 run --capacity 1e18
 expect 2 '' '*'
 holds grep -q '^unseen: hint: ' err
@@ -301,13 +297,97 @@ run lines ./canon canon
 expect 0 'http://line/\n' ''
 rm canon
 
+# Options that do not go together, or not without another one: the words, the error, the hint.
+echo a seed > k
+unseen add s one
+while IFS='|' read -r words error hint; do
+    error=${error# }
+    run $words
+    expect 2 '' "unseen: error: ${error% }\nunseen: hint:$hint\n"
+done << 'END'
+sort -c -u f | -c prints each integer once, and so does -u | unseen sort -c FILE
+--mark -v f | --mark prints every line, -v prints the repeats | unseen --mark FILE
+check --mark -v s f | -v prints what is not in the store, --mark prints every line | unseen check --mark s FILE
+-c --mark f | -c prints a number, --mark prints every line | unseen -c FILE
+-q -c f | -c prints a number, -q prints nothing | unseen -c FILE
+-q --mark f | -q prints nothing, --mark prints every line | unseen -q FILE
+check -q --mark s f | -q prints nothing, --mark prints every line | unseen check -q s FILE
+-q -o x f | -q prints nothing, -o writes lines | unseen -q FILE
+check -q -o x s f | -q prints nothing, -o writes lines | unseen check -q s FILE
+-q -D x f | -D prints the repeats, -q prints nothing | unseen -o NEW -D REPEATS FILE
+-v -D x f | -D prints the repeats, and so does -v | unseen -o NEW -D REPEATS FILE
+check --json -v s f | --json prints an object for each line, -v prints what is not in the store | unseen check --json s FILE
+check --json --mark s f | --json prints an object for each line, --mark prints every line | unseen check --json s FILE
+check --json -c s f | --json prints an object for each line, -c prints a number | unseen check --json s FILE
+check --json -q s f | --json prints an object for each line, -q prints nothing | unseen check --json s FILE
+check --why -c s f | --why prints the lines that are found, -c prints a number | unseen check --why s FILE
+check --why -q s f | --why prints the lines that are found, -q prints nothing | unseen check --why s FILE
+check --why --mark s f | --mark prints every line, --why prints the lines that are found | unseen check --why --json s FILE
+--tee f | --tee has no meaning without -o | unseen --tee -o FILE FILE
+-c --tee -o x f | -c prints a number, --tee prints lines | unseen -c FILE
+--no-log f | --no-log has no meaning without -s | unseen -s STORE --no-log FILE
+--key-bits 96 f | --key-bits has no meaning without -s | unseen -s STORE --key-bits 96 FILE
+--mode 640 f | --mode has no meaning without -s | unseen -s STORE --mode 640 FILE
+--token-file x f | --token-file has no meaning without -s | unseen -s ADDR:PORT --token-file FILE FILE
+--wait f | --wait has no meaning without -s | unseen -s STORE --wait=60 FILE
+--like s f | --like has no meaning without -s | unseen -s NEW --like STORE FILE
+-n f | -n has no meaning without -s or -x | unseen -n -s STORE FILE
+add --like s --seed 1 n f | --like takes seed, profile and key bits from a store, --seed says the seed | unseen add --like STORE n FILE
+add --like s --seed-file k n f | --like takes seed, profile and key bits from a store, --seed-file says the seed | unseen add --like STORE n FILE
+add --like s -p crawl n f | --like takes seed, profile and key bits from a store, -p says which spellings are one URL | unseen add --like STORE n FILE
+add --like s --rule strip-www n f | --like takes seed, profile and key bits from a store, --rule says which spellings are one URL | unseen add --like STORE n FILE
+add --like s --drop-params a n f | --like takes seed, profile and key bits from a store, --drop-params says which spellings are one URL | unseen add --like STORE n FILE
+add --like s --only-params a n f | --like takes seed, profile and key bits from a store, --only-params says which spellings are one URL | unseen add --like STORE n FILE
+add --like s --key-bits 96 n f | --like takes seed, profile and key bits from a store, --key-bits says how long keys are | unseen add --like STORE n FILE
+-s n --like s --seed 1 f | --like takes seed, profile and key bits from a store, --seed says the seed | unseen -s NEW --like STORE FILE
+serve --like s --key-bits 96 n | --like takes seed, profile and key bits from a store, --key-bits says how long keys are | unseen serve --like STORE n FILE
+-s s --no-log -o x f | -o with -s is written exactly once, for which a store needs its log | unseen -s STORE -o NEW FILE
+-s s -n -o x f | -o with -s has each line exactly once, and with -n those lines come again | unseen -n -s STORE FILE > NEW
+-s s -c -o x f | -o with -s has each line exactly once, and -c prints a number | unseen -c -s STORE FILE > NEW
+-t , f | -t has no meaning without -k | unseen -t , -k 1 FILE
+canon -t , f | -t has no meaning without -k | unseen canon -t , -k 1 FILE
+count -t , f | -t has no meaning without -k or --by | unseen count -t , -k 1 FILE
+check -t , s f | -t has no meaning without -k | unseen check -t , -k 1 s FILE
+build -t , l f | -t has no meaning without -k | unseen build -t , -k 1 l FILE
+-t , -k .url f | -t has no meaning with a JSON path | unseen -k .url FILE
+count --returning f | --returning has no meaning without --by | unseen count -k 1 --by 2 --returning FILE
+count --both --by 1 f g | --both counts what files share, --by counts each group apart | unseen count -k 1 --by 2 --returning FILE
+--missing skip f | --missing has no meaning without -k | unseen --missing skip -k 1 FILE
+check --missing skip s f | --missing has no meaning without -k | unseen check --missing skip -k 1 s FILE
+build -k 1,2 l f | an entry of a list is one text, -k names several | unseen build -k 1 l FILE
+count --by host -k 1,2 f | --by host is of one URL, -k names several parts | unseen count -k 1 --by host FILE
+canon --surt -k 1,2 f | --surt is of one URL, -k names several parts | unseen canon -k 1 --surt FILE
+canon --fingerprint -k 1,2 f | --fingerprint is of one URL, -k names several parts | unseen canon -k 1 --fingerprint FILE
+canon --expressions -k 1,2 f | --expressions is of one URL, -k names several parts | unseen canon -k 1 --expressions FILE
+--format jsonl f | --format jsonl needs a path: -k .PATH | unseen --format jsonl -k .url FILE
+--format lines -k .url f | a line has numbered fields, not a path | unseen --format lines -k 1 FILE
+import --from-redis 127.0.0.1:1 --format anew s k | --from-redis reads a filter of RedisBloom, --format says what a file is | unseen import --from-redis HOST:PORT s KEY
+-c --canonical f | -c prints a number, --canonical prints canonical forms | unseen -c FILE
+-q --canonical f | -q prints nothing, --canonical prints canonical forms | unseen -q FILE
+check -q --canonical s f | -q prints nothing, --canonical prints canonical forms | unseen check -q s FILE
+--seed 1 --seed-file k f | --seed-file says the seed, and so does --seed | unseen --seed-file seed.key FILE
+build --seed 1 --seed-file k l f | --seed-file says the seed, and so does --seed | unseen build --seed-file seed.key l FILE
+count --seed 1 --seed-file k f | --seed-file says the seed, and so does --seed | unseen count --seed-file seed.key FILE
+canon --surt --expressions f | --surt prints keys by rules of its own, --expressions prints several lines for a URL | unseen canon --surt FILE
+canon --surt -p crawl f | --surt prints keys by rules of its own, -p says which spellings are one URL | unseen canon --surt FILE
+canon --surt --rule strip-www f | --surt prints keys by rules of its own, --rule says which spellings are one URL | unseen canon --surt FILE
+canon --keep-www f | --keep-www has no meaning without --surt | unseen canon --surt --keep-www FILE
+canon --fingerprint --surt f | --fingerprint prints fingerprints, --surt prints keys by rules of its own | unseen canon --fingerprint FILE
+canon --fingerprint --expressions f | --fingerprint prints fingerprints, --expressions prints several lines for a URL | unseen canon --fingerprint FILE
+canon --fingerprint -p crawl f | --fingerprint is Scrapy's, of URLs under -p scrapy only | unseen canon --fingerprint FILE
+canon --expressions --shard 20 f | --shard prints the share of each line, --expressions prints several lines for a URL | unseen canon --shard 20 FILE
+--bits 20 --fpr 1e-4 f | --bits sets the rate, and so does --fpr | unseen --filter bloom --bits 20 --hashes 10 --capacity 1e6 FILE
+canon --base http://e.com/ -p none f | -p none reads no URLs, --base has nothing to resolve | unseen canon --base URL FILE
+serve --group g s | --group has no meaning without --listen | unseen serve --listen unix:PATH s
+serve --max-clients 3 s | --max-clients has no meaning without --listen | unseen serve --listen unix:PATH s
+serve --token-file x s | --token-file has no meaning without --listen | unseen serve --listen PORT s
+serve --reply x s | --reply has no meaning without --protocol | unseen serve --protocol NAME s
+serve --redirect x s | --redirect has no meaning without --protocol | unseen serve --protocol NAME s
+serve --expressions s | --expressions has no meaning without --protocol | unseen serve --protocol NAME s
+END
+rm k s
+holds [ ! -e x ]
 # Options that would change nothing.
-run -n lines
-expect 2 '' 'unseen: error: -n has no meaning without -s or -x\nunseen: hint: unseen -n -s STORE FILE\n'
-run --token-file missing lines
-expect 2 '' 'unseen: error: --token-file has no meaning without -s\nunseen: hint: unseen -s ADDR:PORT --token-file FILE FILE\n'
-run --wait lines
-expect 2 '' 'unseen: error: --wait has no meaning without -s\nunseen: hint: unseen -s STORE --wait=60 FILE\n'
 for n in 0 65 1000; do
     run -j $n lines
     expect 2 '' "unseen: error: --threads: '$n' is not auto or a number from 1 to 64\nunseen: hint: unseen --threads 2\n"
@@ -321,9 +401,6 @@ refuses() { # ERROR HINT WORDS...
     run serve "${@:3}" clients.unseen
     expect 2 '' "unseen: error: $1\nunseen: hint: unseen serve $2\n"
 }
-refuses '--group has no meaning without --listen' '--listen unix:PATH clients.unseen' --group users
-refuses '--max-clients has no meaning without --listen' '--listen unix:PATH clients.unseen' --max-clients 3
-refuses '--token-file has no meaning without --listen' '--listen PORT clients.unseen' --token-file missing
 refuses '--group is of a unix: socket, and 127.0.0.1:0 is not one' '--listen unix:PATH --group users clients.unseen' \
     --group users --listen 127.0.0.1:0
 refuses '--token-file is for a port: who may open a unix: socket may change the store' \

@@ -23,10 +23,6 @@ done
 printf 'none\n' > none
 run check --json s.unseen none
 expect 1 '{"input":"none","found":false}\n' ''
-for option in -v -c -q --mark; do
-    run check --json $option s.unseen asked
-    expect 2 '' 'unseen: error: --json prints every line, with what was found\nunseen: hint: unseen check --json s.unseen FILE\n'
-done
 
 # ---- count ---------------------------------------------------------------------------------------
 run count --json urls.txt urls.txt

@@ -49,7 +49,7 @@ run --seed 0x5ecre7 one
 expect 2 '' '*'
 lacks 5ecre7 err
 run --seed "$secret" --seed-file line one
-expect 2 '' 'unseen: error: --seed and --seed-file both say the seed\nunseen: hint: unseen --seed-file seed.key FILE\n'
+expect 2 '' 'unseen: error: --seed-file says the seed, and so does --seed\nunseen: hint: unseen --seed-file seed.key FILE\n'
 run --seed-file missing one
 expect 2 '' 'unseen: error: --seed-file missing: No such file or directory\n'
 run --seed-file . one

@@ -188,7 +188,7 @@ refuses 'makes no store' --protocol squid --filter bloom bad
 refuses 'makes no store' --protocol squid -p crawl bad
 refuses 'one file is served' --protocol squid bad lines
 for option in '--reply x' '--redirect x' --expressions; do
-    refuses 'needs --protocol' $option bad
+    refuses 'has no meaning without --protocol' $option bad
 done
 for text in 'a"b' $'a\nb' '' 'a\b'; do
     run serve --protocol socketmap --reply "$text" bad

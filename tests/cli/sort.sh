@@ -110,7 +110,7 @@ echo kept > sorted
 run sort -o a a
 expect 2 '' 'unseen: error: a is both input and output\nunseen: hint: unseen sort -o NEW FILE && mv NEW FILE\n'
 run sort -u -c a
-expect 2 '' 'unseen: error: -c prints each integer once anyway\nunseen: hint: unseen sort -c FILE\n'
+expect 2 '' 'unseen: error: -c prints each integer once, and so does -u\nunseen: hint: unseen sort -c FILE\n'
 run sort -k 1 a
 expect 2 '' '*'
 "$UNSEEN" sort a > /dev/full 2> err
