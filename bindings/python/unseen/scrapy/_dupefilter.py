@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import dupefilters
 from scrapy.utils.request import RequestFingerprinter, fingerprint
 
-from .. import Error, Set, connect
+from .. import Error, Set, canonicalize, connect
 from .. import open as open_store
 from ._settings import SeenSettings, read_settings
 
@@ -48,7 +48,8 @@ class DupeFilter(dupefilters.RFPDupeFilter):
         self.settings = settings
         self._digest = self._find_digest()
         self._has_urls = settings.profile is not None
-        self._held: set[str] = set()
+        self._profile = ""  # of the store that is open
+        self._held: set[str] = set()  # keys of requests that are in memory only: canonical forms, or fingerprints
         self._new: list[str] = []
         self._keeps_new = False
         self._seen: Any = None  # a Set, a Store or a Client
@@ -99,6 +100,7 @@ class DupeFilter(dupefilters.RFPDupeFilter):
         else:
             self._seen = open_store(wanted.store, wanted.profile or "none", fpr=wanted.fpr)
             profile = self._seen.profile
+        self._profile = profile
         self._has_urls = not profile.startswith("none")
 
     def _item(self, request: Request) -> str:
@@ -106,12 +108,16 @@ class DupeFilter(dupefilters.RFPDupeFilter):
             return request.url
         return self._digest(request).hex()
 
+    def _key(self, item: str) -> str:
+        """What all spellings of an item have in common."""
+        return canonicalize(item, self._profile) if self._has_urls else item
+
     def request_seen(self, request: Request) -> bool:
         """True if the request was seen; then it is remembered, too."""
         if self._add_digest is not None:
             return not self._add_digest(self._digest(request))
         item = self._item(request) if self._has_urls else self._digest(request).hex()
-        if (self._held and item in self._held) or not self._seen.add(item):
+        if (self._held and self._key(item) in self._held) or not self._seen.add(item):
             return True
         if self._keeps_new:
             self._new.append(item)
@@ -149,7 +155,7 @@ class DupeFilter(dupefilters.RFPDupeFilter):
             return
         item = self._item(request)
         self._seen.remove(item)
-        self._held.add(item)
+        self._held.add(self._key(item))
         if self._new and self._new[-1] == item:
             self._new.pop()
 
@@ -158,8 +164,8 @@ class DupeFilter(dupefilters.RFPDupeFilter):
         if not self._held:
             return
         item = self._item(request)
-        if item in self._held:
-            self._held.remove(item)
+        if (key := self._key(item)) in self._held:
+            self._held.remove(key)
             if self._seen.add(item) and self._keeps_new:
                 self._new.append(item)
 
