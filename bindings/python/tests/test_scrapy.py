@@ -172,10 +172,10 @@ class FakeDownloader:
 class Running:
     """A scheduler with as much of an engine as it needs."""
 
-    def __init__(self, test, class_, folder, **settings):
+    def __init__(self, test, class_, folder, spider="x", **settings):
         both = {} if class_ == STOCK_SCHEDULER else {"DUPEFILTER_CLASS": DupeFilter}
         self.crawler = get_crawler(settings_dict={"SCHEDULER": class_, "JOBDIR": folder, **both, **settings})
-        self.crawler.spider = self.crawler._create_spider("x")
+        self.crawler.spider = self.crawler._create_spider(spider)
         self.in_progress = set()
         self.crawler.engine = mock.Mock(downloader=FakeDownloader(), _slot=mock.Mock(inprogress=self.in_progress))
         scheduler = scrapy.utils.misc.load_object(class_)
@@ -351,6 +351,23 @@ class InFlight(Folder):
         two = self.running(**settings)
         self.assertEqual(two.push(Request("http://e.com/a"), Request("http://e.com/b")), [True, False])
         two.close()
+
+    def test_no_jobdir_profile(self):
+        """With UNSEEN_PROFILE other spellings of a request in memory are duplicates while it waits and when it is done,
+        under the rules of a store that is there, too."""
+        with unseen.open(self.path("rules"), rules=["strip-trackers"]) as store:
+            rules = store.profile
+        for name, profile, other in ("s", "crawl", "HTTP://E.com/a#b"), ("rules", rules, "http://e.com/a?utm_source=x"):
+            settings = {"JOBDIR": None, "UNSEEN_STORE": self.path(name), "UNSEEN_PROFILE": profile}
+            one = self.running(**settings)
+            self.assertEqual(one.push(Request("http://e.com/a"), Request(other), Request("http://e.com/b")), [True, False, True])
+            self.assertEqual([one.pop().url, one.pop().url], ["http://e.com/b", "http://e.com/a"])
+            self.assertEqual(one.push(Request(other)), [False])
+            one.in_progress.clear()
+            one.close()
+            two = self.running(**settings)
+            self.assertEqual(two.push(Request(other), Request("http://e.com/b")), [False, False])
+            two.close()
 
 
 class Refusals(Folder):
@@ -616,6 +633,21 @@ class Together(Folder):
         pages = site.pages()
         pages.pop("/p/0")
         self.assertEqual(set(pages.values()), {1})
+
+    def test_another_spider(self):
+        """A request of another spider ends the crawl with a sentence, and stays at the server."""
+        self.serve()
+        settings = {"UNSEEN_STORE": self.setting.partition("=")[2]}
+        one = Running(self, "unseen.scrapy.Scheduler", None, **settings)
+        self.assertEqual(one.push(Request("http://e.com/a")), [True])
+        one.scheduler._tick()
+        two = Running(self, "unseen.scrapy.Scheduler", None, "a\nname", **settings)
+        with self.assertLogs("unseen.scrapy._served", "ERROR") as log:
+            self.assertIsNone(two.pop())
+        self.assertIn("has a request of the spider x, and this is a\nname: only copies of one spider share", log.output[0])
+        two.close()
+        one.close()
+        self.assertEqual(self.nleft(), 1)
 
     def test_late(self):
         """A spider that stands still for longer than its lease says so, and every page is fetched."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The scheduler of spiders that crawl together: `unseen serve` has their set and their queue.
 
-A request goes to the server as the text request:FINGERPRINT#PICKLE. The server's profile drops what is behind #, so the
-fingerprint is the key, and the server keeps the whole text as long as the key is leased. A new request is leased and
+A request goes to the server as the text request:FINGERPRINT#DATA: the name of the spider and the pickle of the request,
+which names methods of that spider. The server's profile drops what is behind #, so the fingerprint is the key, and the server keeps the whole text as long as the key is leased. A new request is leased and
 given back at once: then it waits at the server, on the disk, and the next spider that asks gets it. A spider renews the
 leases of what it has, and says that a request is done when the engine is through with it. If the spider dies, its
 leases end, and others get its requests.
@@ -62,6 +62,7 @@ class ServedScheduler(scheduler.Scheduler):
         """Connects to the server."""
         wanted = self._wanted
         self.spider = spider
+        self._name = spider.name.encode("unicode_escape") + b"\n"
         self.mqs = self._mq()
         self.dqs = None
         self._tokens: dict[Request, str | None] = {}  # of the requests that this spider has
@@ -106,7 +107,7 @@ class ServedScheduler(scheduler.Scheduler):
             data = dump(request, self.spider)
         except ValueError as error:
             return self._enqueue_in_memory(request, key, error)
-        text = f"{key}#{base64.b64encode(data).decode()}"
+        text = f"{key}#{base64.b64encode(self._name + data).decode()}"
         try:
             token = None if key in self._held else self._client.lease(text, self._wanted.lease)
         except TooLongError as error:
@@ -191,15 +192,22 @@ class ServedScheduler(scheduler.Scheduler):
         if not jobs:
             self._looked = now
         for token, text in jobs:
-            try:
-                request = load(base64.b64decode(text.partition(b"#")[2], validate=True), self.spider)
-            except Exception as error:
-                raise Error(
-                    f"{self._wanted.shown} has a request that this spider cannot read ({error}): all spiders of a server "
-                    "are of one project"
-                ) from None
+            request = self._load(text.partition(b"#")[2])
             self._tokens[request] = token
             self.mqs.push(request)
+
+    def _load(self, text):
+        try:
+            name, newline, data = base64.b64decode(text, validate=True).partition(b"\n")
+            if name + newline == self._name:
+                return load(data, self.spider)
+            why = f"has a request of the spider {name.decode('unicode_escape')}, and this is {self.spider.name}"
+        except Exception as error:
+            why = f"has a request that this spider cannot read ({error})"
+        raise Error(
+            f"{self._wanted.shown} {why}: only copies of one spider share a server; give each other spider an UNSEEN_STORE "
+            "of its own"
+        )
 
     def _give_back(self):
         self._client.give_back(*self._returns)
@@ -277,7 +285,7 @@ def _connect(wanted):
 
 
 def _check_profile(store, profile):
-    """The key of request:FINGERPRINT#PICKLE must not have the pickle in it."""
+    """The key of request:FINGERPRINT#DATA must not have the data in it."""
     name = profile.split("+")[0].strip()
     if "keep-fragment" in profile or canonicalize("request:0#x", name) != "request:0":
         raise Error(
