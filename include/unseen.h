@@ -866,7 +866,7 @@ struct unseen_store_options {
 
     /* A descriptor above 0 that the store's thread writes 8 bytes to, as eventfd(2) takes them,
      * after each commit, and after a commit that failed. Borrowed until close; it must not block.
-     * 0: none. A program with an event loop then calls unseen_store_commit_poll. The store compacts
+     * 0: none. A program with an event loop then calls unseen_store_commit_poll. The store rewrites
      * itself only when it is closed, as that takes a while. */
     int notify_fd;
 
@@ -909,7 +909,7 @@ UNSEEN_API enum unseen_status unseen_store_open(struct unseen_store **store_out,
 UNSEEN_API const struct unseen_set *unseen_store_set(const struct unseen_store *store);
 
 /* Takes over what other processes have committed since the store was opened to READ, or refreshed.
- * A commit is taken over whole or not at all. If the log was written anew (compacted, merged,
+ * A commit is taken over whole or not at all. If the log was written anew (rewritten, merged,
  * repaired), or a failed commit was cut off, the store is read anew. info.replayed says how many
  * changes were read. A store that is open to write has everything already: nothing happens.
  *

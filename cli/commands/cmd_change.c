@@ -60,7 +60,7 @@ static bool report_failure(struct change *c, enum unseen_status status)
     if (removes(c) && status == UNSEEN_ERR_UNSUPPORTED) {
         message_error("%s has the filter %s, which cannot remove", c->o->seen.path,
                       stores_stats(unseen_store_set(c->store)).filter);
-        message_hint("unseen compact --filter compact %s", c->o->seen.path);
+        message_hint("unseen rewrite --filter compact %s", c->o->seen.path);
         return false;
     }
     message_error("cannot remember more lines: %s", unseen_status_string(status));

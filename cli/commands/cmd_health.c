@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `unseen verify`, `repair` and `compact`: check a store, mend it, write it anew. */
+ * `unseen verify`, `repair` and `rewrite`: check a store, mend it, write it anew. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -319,11 +319,11 @@ int repair_run(const struct options *o, enum unseen_cpu cpu)
     return repaired && output_close(&out) ? EXIT_DONE : EXIT_TROUBLE;
 }
 
-/* ---- unseen compact -------------------------------------------------------------------------- */
+/* ---- unseen rewrite -------------------------------------------------------------------------- */
 
 /* False, and reported, if the store was given a filter that is too small for its keys. The log has
  * them all: with a larger filter the store answers well again. */
-static bool compact_check_fill(const struct options *o, enum unseen_cpu cpu)
+static bool rewrite_check_fill(const struct options *o, enum unseen_cpu cpu)
 {
     const char *path = o->input.files[0];
     struct unseen_store *store = NULL;
@@ -338,13 +338,13 @@ static bool compact_check_fill(const struct options *o, enum unseen_cpu cpu)
     const uint64_t nkeys = stores_info(store).replayed; /* there is no image yet */
     const uint64_t capacity = filters_report_full(set, nfit, nkeys > nfit ? nkeys - nfit : 0);
     if (capacity > 0) {
-        message_hint("unseen compact --capacity %" PRIu64 " %s", capacity, path);
+        message_hint("unseen rewrite --capacity %" PRIu64 " %s", capacity, path);
     }
     (void)unseen_store_close(store, NULL); /* was only read */
     return capacity == 0;
 }
 
-int compact_run(const struct options *o, enum unseen_cpu cpu)
+int rewrite_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
     const struct unseen_store_options options = {
@@ -367,5 +367,5 @@ int compact_run(const struct options *o, enum unseen_cpu cpu)
     if (error.status != UNSEEN_OK) {
         stores_report(o->input.files[0], &o->seen, &error);
     }
-    return error.status == UNSEEN_OK && compact_check_fill(o, cpu) ? EXIT_DONE : EXIT_TROUBLE;
+    return error.status == UNSEEN_OK && rewrite_check_fill(o, cpu) ? EXIT_DONE : EXIT_TROUBLE;
 }

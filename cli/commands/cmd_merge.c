@@ -48,7 +48,7 @@ static void report_mismatch(const struct merge *m, struct unseen_store *in,
     if (setting == UNSEEN_SETTING_KEY_BITS) {
         message_error("%s keeps %u bits of each key, %s keeps %u", path, has.key_bits, model,
                       wanted.key_bits);
-        message_hint("unseen compact --key-bits %u %s", has.key_bits, model);
+        message_hint("unseen rewrite --key-bits %u %s", has.key_bits, model);
         return;
     }
     if (setting == UNSEEN_SETTING_PROFILE) {
@@ -181,7 +181,7 @@ static bool merge_check_fill(const struct merge *m)
     const uint64_t capacity =
         filters_report_full(unseen_store_set(m->out), m->report.nnew, m->report.nseen);
     if (capacity > 0) {
-        message_hint("nothing was merged; unseen compact --capacity %" PRIu64 " %s, then the same",
+        message_hint("nothing was merged; unseen rewrite --capacity %" PRIu64 " %s, then the same",
                      capacity, model_of(m));
     }
     return capacity == 0;

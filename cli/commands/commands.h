@@ -38,7 +38,7 @@ enum {
     COMMAND_INFO = 1 << 7,
     COMMAND_VERIFY = 1 << 8,
     COMMAND_REPAIR = 1 << 9,
-    COMMAND_COMPACT = 1 << 10,
+    COMMAND_REWRITE = 1 << 10,
     COMMAND_IMPORT = 1 << 11,
     COMMAND_RECHECK = 1 << 12,
     COMMAND_SERVE = 1 << 13,
@@ -59,7 +59,7 @@ enum {
     COMMAND_MAKERS = COMMAND_DEDUP | COMMAND_ADD | COMMAND_IMPORT | COMMAND_SERVE,
     /* commands that write to a store */
     COMMAND_WRITERS =
-        COMMAND_MAKERS | COMMAND_REMOVE | COMMAND_MERGE | COMMAND_REPAIR | COMMAND_COMPACT,
+        COMMAND_MAKERS | COMMAND_REMOVE | COMMAND_MERGE | COMMAND_REPAIR | COMMAND_REWRITE,
     /* commands that take lines with URLs in them */
     COMMAND_LINES = COMMAND_DEDUP | COMMAND_CANON | COMMAND_ASKERS | COMMAND_ADD | COMMAND_REMOVE |
                     COMMAND_COUNT,
@@ -222,7 +222,7 @@ int merge_run(const struct options *o, enum unseen_cpu cpu);
 int info_run(const struct options *o, enum unseen_cpu cpu);
 int verify_run(const struct options *o, enum unseen_cpu cpu);
 int repair_run(const struct options *o, enum unseen_cpu cpu);
-int compact_run(const struct options *o, enum unseen_cpu cpu);
+int rewrite_run(const struct options *o, enum unseen_cpu cpu);
 int import_run(const struct options *o, enum unseen_cpu cpu);
 int recheck_run(const struct options *o, enum unseen_cpu cpu);
 int allow_run(const struct options *o, enum unseen_cpu cpu);

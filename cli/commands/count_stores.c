@@ -92,7 +92,7 @@ static bool makes_same_keys(struct unseen_store *store, const char *path,
         message_hint("%s", hint);
     } else if (b.key_bits != a.key_bits) {
         message_error("%s has keys of %u bits, others of %u", path, b.key_bits, a.key_bits);
-        message_hint("unseen compact --key-bits %u %s",
+        message_hint("unseen rewrite --key-bits %u %s",
                      a.key_bits < b.key_bits ? a.key_bits : b.key_bits,
                      a.key_bits < b.key_bits ? path : "the others");
     } else {

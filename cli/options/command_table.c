@@ -200,20 +200,20 @@ static const struct command commands[] = {
         .run = repair_run,
     },
     {
-        NAMED("compact"),
-        .bit = COMMAND_COMPACT,
+        NAMED("rewrite"),
+        .bit = COMMAND_REWRITE,
         .summary = "write a store anew: smaller, or with other settings",
         .brief = "fpr filter",
         .use = {.takes_no_lines = true, .list_hint = "unseen build NEW --from %s FILE"},
-        .usage = "unseen compact [OPTION]... STORE",
+        .usage = "unseen rewrite [OPTION]... STORE",
         .about = "Write STORE anew, without what was removed from it, or with other settings. A\n"
                  "crash leaves the old one or the new one.\n",
         .examples =
-            "  unseen compact visited.unseen\n"
-            "  unseen compact --fpr 2e-6 visited.unseen      less memory, more wrong answers\n",
+            "  unseen rewrite visited.unseen\n"
+            "  unseen rewrite --fpr 2e-6 visited.unseen      less memory, more wrong answers\n",
         .ending = "Exit status: 0 done, 2 trouble.\n",
-        .try_this = "unseen compact visited.unseen, or: unseen compact --help",
-        .run = compact_run,
+        .try_this = "unseen rewrite visited.unseen, or: unseen rewrite --help",
+        .run = rewrite_run,
     },
     {
         NAMED("import"),

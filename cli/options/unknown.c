@@ -62,7 +62,7 @@ static const struct {
     {COMMAND_SERVE, "--port", "it has another name here", "unseen serve STORE --listen 8080"},
     {COMMAND_MERGE, "--seed", "NEW gets the seed of the first IN",
      "unseen merge NEW IN..., of stores made with one --seed-file"},
-    {COMMAND_COMPACT, "--seed", "a store keeps the seed that it was made with",
+    {COMMAND_REWRITE, "--seed", "a store keeps the seed that it was made with",
      "unseen add --seed-file seed.key NEW.unseen FILE makes another store"},
 };
 
@@ -102,13 +102,14 @@ static const struct {
     const char *word;
     const char *command;
 } synonyms[] = {
-    {"rm", "remove"},    {"delete", "remove"},   {"del", "remove"},      {"insert", "add"},
-    {"put", "add"},      {"query", "check"},     {"test", "check"},      {"contains", "check"},
-    {"exists", "check"}, {"stat", "info"},       {"stats", "info"},      {"show", "info"},
-    {"fsck", "verify"},  {"fix", "repair"},      {"vacuum", "compact"},  {"join", "merge"},
-    {"union", "merge"},  {"uniq", "dedup"},      {"normalize", "canon"}, {"unique", "dedup"},
-    {"daemon", "serve"}, {"listen", "serve"},    {"whitelist", "allow"}, {"wc", "count"},
-    {"size", "info"},    {"blacklist", "build"}, {"blocklist", "build"}, {"why", "explain"},
+    {"rm", "remove"},    {"delete", "remove"}, {"del", "remove"},      {"insert", "add"},
+    {"put", "add"},      {"query", "check"},   {"test", "check"},      {"contains", "check"},
+    {"exists", "check"}, {"stat", "info"},     {"stats", "info"},      {"show", "info"},
+    {"fsck", "verify"},  {"fix", "repair"},    {"vacuum", "rewrite"},  {"compact", "rewrite"},
+    {"join", "merge"},   {"union", "merge"},   {"uniq", "dedup"},      {"normalize", "canon"},
+    {"unique", "dedup"}, {"daemon", "serve"},  {"listen", "serve"},    {"whitelist", "allow"},
+    {"wc", "count"},     {"size", "info"},     {"blacklist", "build"}, {"blocklist", "build"},
+    {"why", "explain"},
 };
 
 const struct command *unknown_command_like(const char *word)
@@ -231,7 +232,7 @@ static const char *find_server(const struct options *o)
             return o->seen.excludes[i];
         }
     }
-    const unsigned on_files = COMMAND_MERGE | COMMAND_VERIFY | COMMAND_REPAIR | COMMAND_COMPACT |
+    const unsigned on_files = COMMAND_MERGE | COMMAND_VERIFY | COMMAND_REPAIR | COMMAND_REWRITE |
                               COMMAND_COUNT | COMMAND_BITS;
     for (size_t i = 0; (o->command->bit & on_files) && i < o->input.nfiles; i++) {
         if (address_is_server(o->input.files[i])) {

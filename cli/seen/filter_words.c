@@ -229,7 +229,7 @@ bool filters_check_full(const struct seen_options *o, const struct unseen_set *s
         return true;
     }
     if (o->path) {
-        message_hint("unseen compact --capacity %" PRIu64 " %s", capacity, o->path);
+        message_hint("unseen rewrite --capacity %" PRIu64 " %s", capacity, o->path);
         message_hint("after that, unseen recheck %s FILE prints the lines that were taken for "
                      "repeats wrongly",
                      o->path);

@@ -345,19 +345,19 @@ static void hint_setting(const char *path, const struct seen_options *o,
         message_hint("%s", o->profile_hint ? o->profile_hint : text);
         break;
     case UNSEEN_SETTING_FILTER:
-        message_hint("unseen compact --filter %s %s", o->filter, path);
+        message_hint("unseen rewrite --filter %s %s", o->filter, path);
         break;
     case UNSEEN_SETTING_FPR:
-        message_hint("unseen compact --fpr %g %s", o->fpr, path);
+        message_hint("unseen rewrite --fpr %g %s", o->fpr, path);
         break;
     case UNSEEN_SETTING_BITS_PER_KEY:
     case UNSEEN_SETTING_HASHES:
         filters_shape(o, shape);
-        message_hint("unseen compact%s %s", shape, path);
+        message_hint("unseen rewrite%s %s", shape, path);
         break;
     case UNSEEN_SETTING_KEY_BITS:
         if (o->key_bits == 64) { /* shorter than any other */
-            message_hint("unseen compact --key-bits 64 %s", path);
+            message_hint("unseen rewrite --key-bits 64 %s", path);
         } else {
             message_hint("%s", text);
         }
@@ -519,7 +519,7 @@ static void report_untidy(const char *path, const struct seen_options *o,
 }
 
 /* The lock is still held, so nobody else has added anything; whoever waits for the lock sees that
- * the name is gone, as after a compaction. */
+ * the name is gone, as after a rewrite. */
 static void remove_unused(struct unseen_store *store, const char *path)
 {
     if (stores_info(store).is_new && stores_stats(unseen_store_set(store)).nkeys == 0) {

@@ -7,5 +7,5 @@ set -euo pipefail
 store=${1:?usage: nightly.sh STORE COMMAND...}
 shift
 "$@"
-unseen compact --wait=5 "$store"
+unseen rewrite --wait=5 "$store"
 unseen verify "$store"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Repair and compaction: health.c reads all of a log, rewrite.c writes a new log from it. */
+ * Repair and rewrite: health.c reads all of a log, rewrite.c writes a new log from it. */
 #ifndef UNSEEN_STORE_REWRITE_H
 #define UNSEEN_STORE_REWRITE_H
 

@@ -170,14 +170,14 @@ static enum unseen_status begin_commit(struct unseen_store *store, uint64_t n, u
     return status;
 }
 
-/* Compacts the store if that is due: the log is the caller's once all that was begun is durable. A
+/* Rewrites the store if that is due: the log is the caller's once all that was begun is durable. A
  * draft or a log that was moved away has no name that a new log could take. A failure leaves the
  * log as it was and loses nothing, so the session goes on. If the new log has taken the name all
  * the same, it may not last, and the old one must get no more records. */
-static enum unseen_status compact_if_due(struct unseen_store *store, struct unseen_error *error)
+static enum unseen_status rewrite_if_due(struct unseen_store *store, struct unseen_error *error)
 {
     struct unseen__committer *c = &store->committer;
-    if (store->is_draft || store->compaction_failed ||
+    if (store->is_draft || store->rewrite_failed ||
         !unseen__store_is_mostly_dead(store, unseen__committer_log_end(c)) ||
         !unseen__log_has_name(&store->log)) {
         return UNSEEN_OK;
@@ -187,8 +187,8 @@ static enum unseen_status compact_if_due(struct unseen_store *store, struct unse
         return status;
     }
     struct unseen_error trouble;
-    status = unseen__store_compact(store, &trouble);
-    store->compaction_failed = status != UNSEEN_OK;
+    status = unseen__store_rewrite_self(store, &trouble);
+    store->rewrite_failed = status != UNSEEN_OK;
     unseen__committer_appended(c);
     if (status == UNSEEN_OK || unseen__log_has_name(&store->log)) {
         return UNSEEN_OK;
@@ -207,8 +207,8 @@ enum unseen_status unseen_store_commit_begin(struct unseen_store *store, uint64_
     if (!store->log.writable) {
         return not_writable(store, error);
     }
-    /* Nobody who has an event loop wants to wait so long: such a store is compacted at close. */
-    status = store->committer.notify_fd > 0 ? UNSEEN_OK : compact_if_due(store, error);
+    /* Nobody who has an event loop wants to wait so long: such a store is rewritten at close. */
+    status = store->committer.notify_fd > 0 ? UNSEEN_OK : rewrite_if_due(store, error);
     /* A record holds a limited number of changes. With a named output they must be one record: its
      * output_len is true only when all of them are committed. */
     while (!store->committer.output_name && nchanges > UNSEEN__RECORD_KEYS_MAX &&
@@ -330,12 +330,12 @@ static bool image_is_worthwhile(const struct unseen_store *store)
     return knows_output && nmore > IMAGE_AFTER && nmore > store->image_nchanges / IMAGE_SHARE;
 }
 
-/* After a compaction the image must be of a set that was made from the new log: a removal may have
+/* After a rewrite the image must be of a set that was made from the new log: a removal may have
  * hit other keys in memory, and the new log has no such removal. */
 static enum unseen_status save_image(struct unseen_store *store, struct unseen_error *error)
 {
     const enum unseen_status status =
-        store->is_compacted ? unseen__store_reload(store, error) : UNSEEN_OK;
+        store->is_rewritten ? unseen__store_reload(store, error) : UNSEEN_OK;
     return status == UNSEEN_OK ? unseen__image_save(store, error) : status;
 }
 
@@ -386,13 +386,13 @@ static enum unseen_status store_finish(struct unseen_store *store, struct unseen
     }
     const bool has_name = unseen__log_has_name(&store->log);
     if (has_name && unseen__store_is_mostly_dead(store, store->log.end)) {
-        status = unseen__store_compact(store, error);
+        status = unseen__store_rewrite_self(store, error);
     }
     if (status != UNSEEN_OK) {
         (void)unseen__log_append_end(&store->log, NULL); /* what was committed goes on counting */
         return image_failed(error);
     }
-    if (!store->is_compacted && !undo_waiting(store)) {
+    if (!store->is_rewritten && !undo_waiting(store)) {
         return no_log && store->is_changed ? cannot_save(store, error) : UNSEEN_OK;
     }
     if (!has_name) {

@@ -44,8 +44,8 @@ struct unseen_store {
     bool follows;            /* the set is made with room for as many keys again */
     bool is_partial;         /* a record is only half in the set: there was no memory */
     bool is_changed;         /* since it was opened */
-    bool is_compacted;       /* since it was opened: removals may have hit other keys of the set */
-    bool compaction_failed;  /* it is tried again at close */
+    bool is_rewritten;       /* since it was opened: removals may have hit other keys of the set */
+    bool rewrite_failed;     /* it is tried again at close */
     bool is_draft;           /* not published yet */
     struct unseen__log old;  /* of a draft: the locked log that it will replace; fd -1: none */
     struct unseen_store_info info;
@@ -168,7 +168,7 @@ void unseen__image_report_unread(const struct unseen_store *store, enum unseen_s
 /* Writes an image of the set. The set must agree with the log: nothing may wait for a commit. */
 enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_error *error);
 
-/* ---- compaction.c ---- */
+/* ---- self_rewrite.c ---- */
 
 /* The bytes of a log of that length which are removed keys and their removals. */
 uint64_t unseen__store_dead(const struct unseen_store *store, uint64_t log_end);
@@ -177,7 +177,8 @@ bool unseen__store_is_mostly_dead(const struct unseen_store *store, uint64_t log
 /* Writes the log anew; store->log is then the new one. The log must belong to the caller: nothing
  * has been begun. After an error the log is as it was, unless unseen__log_has_name says that it was
  * replaced. Errors: CORRUPT, IO, NOMEM. */
-enum unseen_status unseen__store_compact(struct unseen_store *store, struct unseen_error *error);
+enum unseen_status unseen__store_rewrite_self(struct unseen_store *store,
+                                              struct unseen_error *error);
 
 /* Makes the set anew from the log. After an error there may be no set. */
 enum unseen_status unseen__store_reload(struct unseen_store *store, struct unseen_error *error);

@@ -125,8 +125,8 @@ wrong '--json is not an option of this tool: lines are printed as they came' \
     'unseen -k .url FILE reads JSON lines; unseen --stats=json FILE prints figures' --json
 wrong '--seed is not an option of unseen merge: NEW gets the seed of the first IN' \
     'unseen merge NEW IN..., of stores made with one --seed-file' merge --seed 42 a b
-wrong '--seed is not an option of unseen compact: a store keeps the seed that it was made with' \
-    'unseen add --seed-file seed.key NEW.unseen FILE makes another store' compact --seed 42 a
+wrong '--seed is not an option of unseen rewrite: a store keeps the seed that it was made with' \
+    'unseen add --seed-file seed.key NEW.unseen FILE makes another store' rewrite --seed 42 a
 
 wrong '-o is not an option of unseen merge: the new store is the first name' 'unseen merge NEW IN...' merge -o a b
 wrong '-o is not an option of unseen build: the list is the first name' 'unseen build LIST FILE' build -o a b
@@ -155,6 +155,8 @@ wrong 'no file and no command diff' 'unseen -x OLD NEW prints the lines of NEW t
 wrong 'no file and no command blacklist; did you mean build?' 'unseen build [OPTION]... LIST [FILE]...' blacklist one
 wrong 'no file and no command version' 'unseen --version' version
 wrong 'no file and no command foo' 'unseen -h lists the commands' foo one --mark
+wrong 'no file and no command compact; did you mean rewrite?' 'unseen rewrite [OPTION]... STORE' compact s.unseen
+wrong "no help on 'compact'" 'unseen help rewrite' help compact
 wrong "no help on 'rm'" 'unseen help remove' help rm
 for name in foo.txt ./foo foo1 Foo; do
     run "$name" one

@@ -196,7 +196,7 @@ def urls_in(store, urls):
 
 
 def maintain():
-    """Import from SQL, nightly compaction, and a backup that is restored."""
+    """Import from SQL, nightly rewrite, and a backup that is restored."""
     rows = [url for url, in ask("SELECT url FROM documents")]
     # A database that was there first.
     out = script("import.sh", "fresh.unseen", postgres.address)
@@ -228,7 +228,7 @@ def maintain():
     # A database that cannot be asked changes nothing.
     out = script("import.sh", "fresh.unseen", "host=/nowhere dbname=cms")
     assert out.returncode != 0 and urls_in("fresh.unseen", rows[50:] + came) == len(rows) + 20, out
-    print("maintained: %d documents imported, log of %d bytes compacted, backup restored" % (len(rows), before))
+    print("maintained: %d documents imported, log of %d bytes rewritten, backup restored" % (len(rows), before))
 
 
 run("undisturbed", 0)

@@ -76,8 +76,8 @@ holds grep -q '^unseen: error: the bloom filter can tell ' err
 run check -c full.unseen
 expect 2 '*' '*'
 holds grep -q '^unseen: hint: after that, unseen recheck full.unseen FILE prints ' err
-hint=$(sed -n 's/^unseen: hint: \(unseen compact\)/\1/p' err)
-holds [ "${hint% [0-9]*}" = 'unseen compact --capacity' ]
+hint=$(sed -n 's/^unseen: hint: \(unseen rewrite\)/\1/p' err)
+holds [ "${hint% [0-9]*}" = 'unseen rewrite --capacity' ]
 rm in
 run ${hint#unseen }
 expect 0 '' ''

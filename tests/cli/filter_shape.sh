@@ -42,23 +42,23 @@ measure 8 1 115900 119100
 run -p none -s s.unseen --bits 8 --hashes 1 -c keys
 expect 0 '0\n' ''
 run -p none -s s.unseen --bits 9 keys
-expect 2 '' 'unseen: error: s.unseen has 8 bits per key, not 9\nunseen: hint: unseen compact --bits 9 s.unseen\n'
+expect 2 '' 'unseen: error: s.unseen has 8 bits per key, not 9\nunseen: hint: unseen rewrite --bits 9 s.unseen\n'
 run -p none -s s.unseen --bits 8 --hashes 3 keys
-expect 2 '' 'unseen: error: s.unseen has the number of hashes 1, not 3\nunseen: hint: unseen compact --bits 8 --hashes 3 s.unseen\n'
-run compact --bits 9 s.unseen
+expect 2 '' 'unseen: error: s.unseen has the number of hashes 1, not 3\nunseen: hint: unseen rewrite --bits 8 --hashes 3 s.unseen\n'
+run rewrite --bits 9 s.unseen
 expect 0 '' ''
 run info s.unseen
 holds [ "$(field bits) $(field hashes)" = '9 per key of the capacity 1' ]
-run compact --fpr 1e-3 s.unseen
+run rewrite --fpr 1e-3 s.unseen
 expect 0 '' ''
 run info s.unseen
 holds [ "$(field bits) $(field hashes)" = ' 10' ]
 run -p none -s s.unseen --bits 20 keys
-expect 2 '' 'unseen: error: s.unseen was made for the rate 0.001, not with 20 bits per key\nunseen: hint: unseen compact --bits 20 s.unseen\n'
+expect 2 '' 'unseen: error: s.unseen was made for the rate 0.001, not with 20 bits per key\nunseen: hint: unseen rewrite --bits 20 s.unseen\n'
 run -p none -s s.unseen --hashes 4 keys
-expect 2 '' 'unseen: error: s.unseen was made with the best number of hashes, not with 4\nunseen: hint: unseen compact --hashes 4 s.unseen\n'
-run compact --bits 20 --hashes 10 s.unseen
-run compact --filter compact s.unseen
+expect 2 '' 'unseen: error: s.unseen was made with the best number of hashes, not with 4\nunseen: hint: unseen rewrite --hashes 4 s.unseen\n'
+run rewrite --bits 20 --hashes 10 s.unseen
+run rewrite --filter compact s.unseen
 expect 0 '' ''
 run info --json s.unseen
 lacks 'hashes\|asked' out
@@ -94,7 +94,7 @@ expect 2 '' "unseen: error: the filter bloom would answer \"seen\" to every key,
 run --filter bloom --bits 20 --hashes 65 --capacity 1000 keys
 expect 2 '' "unseen: error: the filter bloom has at most 64 hashes, not 65\n$hint 1000\n"
 run --filter bloom --bits 20 --fpr 1e-3 --capacity 1000 keys
-expect 2 '' "unseen: error: the rate follows from --bits, and the bits from --fpr: give one\n$hint 1e6 FILE\n"
+expect 2 '' "unseen: error: --bits sets the rate, and so does --fpr\n$hint 1e6 FILE\n"
 run --filter bloom --bits 20 --hashes 10 keys
 expect 2 '' 'unseen: error: --filter bloom needs --capacity: it does not grow\nunseen: hint: unseen --filter bloom --bits 20 --hashes 10 --capacity 1e7\n'
 run add --bits 20 t.unseen keys

@@ -44,7 +44,7 @@ done
 sed -n '/^Commands$/,/^$/s/^  \([a-z]*\)  *[a-z].*/\1/p' help > commands
 sed -n '/^Commands$/,/^$/p' help > command_lines
 holds [ "$(wc -l < commands)" -ge 21 ]
-for command in dedup canon explain check add remove merge info verify repair compact import recheck allow update sort bits \
+for command in dedup canon explain check add remove merge info verify repair rewrite import recheck allow update sort bits \
     serve count build plan help; do
     holds grep -qx "$command" commands
 done
@@ -82,7 +82,7 @@ canon json profile
 check invert count quiet key
 add profile key seed-file
 remove key
-compact fpr filter
+rewrite fpr filter
 import format profile seed-file
 allow remove list
 update add remove
@@ -178,7 +178,7 @@ done
 # The commands on a store share a page.
 page=$TESTS/../docs/man/unseen-store.1
 : > all_help
-for command in check add remove merge info verify repair compact import recheck; do
+for command in check add remove merge info verify repair rewrite import recheck; do
     run "$command" --help
     expect 0 '*' ''
     cp out help
@@ -218,7 +218,7 @@ echo 'a seed' > seed.key
 "$UNSEEN" add --seed-file seed.key part2.unseen urls.txt
 "$UNSEEN" add --seed-file seed.key part3.unseen urls.txt
 "$UNSEEN" build bad.list urls.txt
-for command in add check remove merge info verify repair compact import recheck; do
+for command in add check remove merge info verify repair rewrite import recheck; do
     run help "$command"
     sed -n '/^Examples$/,/^$/s/^  \(\(redis-cli\|unseen\) .*[^ ]\)/\1/p' out | sed 's/   .*//' > examples
     holds [ "$(wc -l < examples)" -ge 1 ]

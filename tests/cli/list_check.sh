@@ -195,7 +195,7 @@ refuses 'unseen update url.list --add FILE' add url.list
 refuses 'unseen update url.list --add FILE' import --format anew url.list
 refuses 'unseen update url.list --remove FILE' remove url.list
 refuses 'unseen check url.list FILE' recheck url.list
-refuses 'unseen build NEW --from url.list FILE' compact url.list
+refuses 'unseen build NEW --from url.list FILE' rewrite url.list
 refuses 'unseen build NEW --from url.list FILE' merge all.unseen url.list
 refuses 'unseen build NEW --from url.list FILE' merge --into url.list visited.unseen
 refuses 'unseen build url.list FILE makes it anew' repair url.list

@@ -1,5 +1,5 @@
 # Long runs that only read a store follow what other processes commit: -n, -x, check and serve, through
-# compaction and replacement, up to damage.
+# rewrite and replacement, up to damage.
 . "$(dirname "$0")/lib/common.bash"
 
 declare -A pid fd said
@@ -75,8 +75,8 @@ run check unix:socket
 expect 0 'http://e.com/2\n' ''
 
 # ---- Another log, with another filter, and a commit ---------------------------------------------
-last=compact
-holds "$UNSEEN" compact --filter exact s 2> /dev/null
+last=rewrite
+holds "$UNSEEN" rewrite --filter exact s 2> /dev/null
 add http://e.com/5
 later
 asked dry 'http://e.com/5\nhttp://e.com/6\n' 'http://e.com/6\n'

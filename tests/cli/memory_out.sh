@@ -154,7 +154,7 @@ sweep_store remove -j 1 w.unseen few
 sweep_store import --format redis-set w.unseen few
 sweep_store info --json start.unseen # no copy: it says when it was written
 sweep_store verify w.unseen
-sweep_store compact w.unseen
+sweep_store rewrite w.unseen
 
 # The set cannot grow: all that was answered is there. Where so much memory is enough, all lines are.
 urls 800000 780000 2 > big

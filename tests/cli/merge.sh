@@ -68,19 +68,19 @@ full='unseen: error: the bloom filter can tell 9[0-9][0-9] keys apart and was ma
 run merge both.unseen few.unseen others.unseen
 expect 2 '' '*'
 holds grep -qxE "$full" err
-holds grep -qx 'unseen: hint: nothing was merged; unseen compact --capacity 2000 few.unseen, then the same' err
+holds grep -qx 'unseen: hint: nothing was merged; unseen rewrite --capacity 2000 few.unseen, then the same' err
 holds [ -z "$(ls both.unseen* 2> /dev/null)" ]
 cp few.unseen before.few
 run merge --into few.unseen others.unseen
 expect 2 '' '*'
 holds grep -qxE "$full" err
 same few.unseen before.few
-# compact to less than there is says so; nothing is lost by it.
-run compact --capacity 10 few.unseen
+# rewrite to less than there is says so; nothing is lost by it.
+run rewrite --capacity 10 few.unseen
 expect 2 '' '*'
 holds grep -qE '^unseen: error: the bloom filter can tell [0-9]+ keys apart and was made for 10: of new lines a share of ' err
-holds grep -qxE 'unseen: hint: unseen compact --capacity (500|510) few.unseen' err
-run compact --capacity 2000 few.unseen
+holds grep -qxE 'unseen: hint: unseen rewrite --capacity (500|510) few.unseen' err
+run rewrite --capacity 2000 few.unseen
 expect 0 '' ''
 run merge both.unseen few.unseen others.unseen
 expect 0 '' ''

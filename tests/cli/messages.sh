@@ -79,8 +79,8 @@ info "$evil.d"
 verify "$evil"
 verify "$evil.zeros"
 repair "$evil.zeros"
-compact "$evil"
-compact --fpr 1e-30 "$evil.unseen"
+rewrite "$evil"
+rewrite --fpr 1e-30 "$evil.unseen"
 import "$evil.list" one
 import --format "$evil" x one
 recheck "$evil" one

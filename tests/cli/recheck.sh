@@ -59,11 +59,11 @@ rm in
 echo http://e/x >> many
 run recheck w.unseen many
 expect 0 'http://e/x\n' ''
-# ... and after compact, with keys of each width.
+# ... and after rewrite, with keys of each width.
 for bits in 96 128; do
     rm -f w.unseen*
     "$UNSEEN" add --key-bits $bits w.unseen first
-    run compact w.unseen
+    run rewrite w.unseen
     run recheck w.unseen first
     expect 1 '' ''
 done

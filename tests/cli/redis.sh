@@ -88,7 +88,7 @@ no_file merge --into $set some UNSEEN.MERGE
 no_file count some $set 'unseen info'
 no_file import --format anew $set some 'unseen add'
 no_file -x $set some 'unseen check -v'
-for words in verify repair compact serve recheck 'bits add' 'build --from' '-s new.unseen --like'; do
+for words in verify repair rewrite serve recheck 'bits add' 'build --from' '-s new.unseen --like'; do
     no_file $words $set 'take a server'
 done
 holds [ ! -e "$set" ]

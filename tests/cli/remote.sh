@@ -71,7 +71,7 @@ for settings in '--filter bloom --capacity 10' '--like other.unseen'; do
 done
 run -z -s unix:sock new
 expect 2 '' '*'
-run compact unix:sock
+run rewrite unix:sock
 expect 2 '' 'unseen: error: unix:sock is a server: this command needs a file\nunseen: hint: unseen -s, check, add, remove and info take a server\n'
 run merge new.unseen unix:sock
 expect 2 '' 'unseen: error: unix:sock is a server: this command needs a file\nunseen: hint: stop the server, and name the file of its store\n'

@@ -160,7 +160,7 @@ error='unseen: error: the bloom filter can tell [0-9]+ keys apart and was made f
 holds [ "$(head -n 1 err)" = "$warning" ]
 holds [ "$(grep -c warning err)" = 1 ]
 holds grep -qxE "$error" err
-holds grep -qxE 'unseen: hint: unseen compact --capacity [34][0-9]+ full' err
+holds grep -qxE 'unseen: hint: unseen rewrite --capacity [34][0-9]+ full' err
 for options in '' -n '--protocol tcp-table'; do
     printf 'get x\n' > asked
     "$UNSEEN" serve $options full < asked > out 2> err
@@ -169,7 +169,7 @@ for options in '' -n '--protocol tcp-table'; do
     holds [ "$(head -n 1 err)" = "$warning" ]
     holds grep -qxE "$error" err
 done
-run compact --capacity 5000 full
+run rewrite --capacity 5000 full
 expect 0 '*' ''
 printf 'C 1\n' | talk full
 expect 0 '1\n' ''

@@ -535,7 +535,7 @@ c = Client()
 assert len(handed_out(c, "X 10 1")) == 4
 # The log gets another id when it is written anew; the leases stay.
 server.end()
-subprocess.run([TOOL, "compact", "leased"], check=True)
+subprocess.run([TOOL, "rewrite", "leased"], check=True)
 server = Server("leased")
 c = Client()
 assert len(handed_out(c, "X 10 1")) == 4

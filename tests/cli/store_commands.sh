@@ -1,4 +1,4 @@
-# The commands on a store: check, add, remove, merge, info, verify, repair, compact.
+# The commands on a store: check, add, remove, merge, info, verify, repair, rewrite.
 . "$(dirname "$0")/lib/common.bash"
 
 keys_of() { "$UNSEEN" info --json "$1" | sed -E 's/.*"keys":([0-9]+).*/\1/'; }
@@ -93,40 +93,40 @@ expect 2 '' 'unseen: error: cannot open missing: No such file or directory\n'
 printf 'http://a/\nhttp://b/\n' > few
 "$UNSEEN" add --filter bloom --capacity 1e4 --fpr 1e-3 b.unseen few
 run remove b.unseen few
-expect 2 '' 'unseen: error: b.unseen has the filter bloom, which cannot remove\nunseen: hint: unseen compact --filter compact b.unseen\n'
-run compact --filter compact b.unseen
+expect 2 '' 'unseen: error: b.unseen has the filter bloom, which cannot remove\nunseen: hint: unseen rewrite --filter compact b.unseen\n'
+run rewrite --filter compact b.unseen
 expect 0 '' ''
 run remove b.unseen few
 expect 0 '' ''
 run check b.unseen few
 expect 1 '' ''
 
-# compact: without what was removed; another rate, keys of fewer bits.
+# rewrite: without what was removed; another rate, keys of fewer bits.
 size=$(wc -c < w.unseen)
-run compact w.unseen
+run rewrite w.unseen
 expect 0 '' ''
 holds [ "$(wc -c < w.unseen)" -lt "$((size * 2 / 3))" ]
 holds [ "$(keys_of w.unseen)" = "$n" ]
 tail -n +20001 big | awk 'NR == FNR { gone[$0] = 1; next } !($0 in gone)' gone - > left
 run check -vc w.unseen left
 expect 1 '0\n' ''
-run compact --fpr 2e-6 w.unseen
+run rewrite --fpr 2e-6 w.unseen
 expect 0 '' ''
 run info --json w.unseen
 holds grep -q '"fpr":2e-06,' out
 run check -vc w.unseen left
 expect 1 '0\n' ''
 run add --key-bits 128 --seed 4 long.unseen left
-run compact --key-bits 64 --capacity 1e6 long.unseen
+run rewrite --key-bits 64 --capacity 1e6 long.unseen
 expect 0 '' ''
 run info --json long.unseen
 holds grep -q '"key_bits":64,' out
 run check -vc long.unseen left
 expect 1 '0\n' ''
-run compact --key-bits 96 long.unseen
+run rewrite --key-bits 96 long.unseen
 expect 2 '' '*'
-run compact w.unseen long.unseen
-expect 2 '' 'unseen: error: one store at a time\nunseen: hint: unseen compact w.unseen\n'
+run rewrite w.unseen long.unseen
+expect 2 '' 'unseen: error: one store at a time\nunseen: hint: unseen rewrite w.unseen\n'
 
 # merge: sets of several machines, of unequal sizes and grown.
 urls 100000 90000 3 > part1
@@ -174,7 +174,7 @@ expect 2 '' "unseen: error: other.unseen has the seed id $(id other.unseen), all
 run merge --into all.unseen whatwg.unseen
 expect 2 '' 'unseen: error: whatwg.unseen has the profile whatwg/2, all.unseen has crawl/2\nunseen: hint: unseen add --like all.unseen NEW FILE makes a store that can be merged with it; of this one only the URLs can be added: unseen add all.unseen FILE\n'
 run merge --into wide.unseen all.unseen
-expect 2 '' 'unseen: error: all.unseen keeps 64 bits of each key, wide.unseen keeps 128\nunseen: hint: unseen compact --key-bits 64 wide.unseen\n'
+expect 2 '' 'unseen: error: all.unseen keeps 64 bits of each key, wide.unseen keeps 128\nunseen: hint: unseen rewrite --key-bits 64 wide.unseen\n'
 same all.unseen before
 run merge --into all.unseen wide.unseen
 expect 0 '' ''
@@ -210,7 +210,7 @@ run info v.unseen w.unseen
 expect 2 '' 'unseen: error: one store or list at a time\nunseen: hint: unseen info v.unseen\n'
 
 # No arguments: what it is about.
-for command in check add remove import recheck info verify repair compact merge; do
+for command in check add remove import recheck info verify repair rewrite merge; do
     run $command
     expect 2 '' '*'
     holds grep -q "^Usage: unseen $command " err
@@ -227,7 +227,7 @@ run info --json v.unseen
 holds grep -q '"log":false' out
 run recheck v.unseen
 expect 2 '' '*'
-run compact v.unseen
+run rewrite v.unseen
 expect 2 '' '*'
 run verify v.unseen
 expect 0 '*' ''

@@ -22,14 +22,14 @@ for how in '-s v.unseen' 'add v.unseen'; do
     called="unseen ${how% *}"
     wrong 2 'v.unseen has the profile crawl/2, not whatwg/2' "unseen $how FILE" $how -p whatwg one
     wrong 2 'v.unseen has the profile crawl/2, not crawl/2+strip-www' "unseen $how FILE" $how --rule strip-www one
-    wrong 2 'v.unseen has the rate 5e-09, not 1e-06' 'unseen compact --fpr 1e-06 v.unseen' $how --fpr 1e-6 one
+    wrong 2 'v.unseen has the rate 5e-09, not 1e-06' 'unseen rewrite --fpr 1e-06 v.unseen' $how --fpr 1e-6 one
     wrong 2 'v.unseen keeps 64 bits of each key, not 96' "unseen $how FILE" $how --key-bits 96 one
     wrong 2 'v.unseen was made with another seed' "unseen $how FILE" $how --seed 1 one
     wrong 2 'v.unseen has a log' "unseen $how FILE" $how --no-log one
     wrong 2 'v.unseen has the mode 600, not 640' 'chmod 640 v.unseen' $how --mode 640 one
 done
 wrong 2 's.unseen has the profile scrapy/2+keep-fragment, not crawl/2' 'unseen -s s.unseen FILE' -s s.unseen -p crawl one
-wrong 2 's.unseen keeps 96 bits of each key, not 64' 'unseen compact --key-bits 64 s.unseen' -s s.unseen --key-bits 64 one
+wrong 2 's.unseen keeps 96 bits of each key, not 64' 'unseen rewrite --key-bits 64 s.unseen' -s s.unseen --key-bits 64 one
 same v.unseen good
 # The hints work, and what is not given is the store's; so do all settings as they are.
 run -s v.unseen -p crawl/2 one
@@ -41,9 +41,9 @@ expect 0 '' ''
 printf 'http://a/#x\nhttp://a/?b&a\nhttp://a/?a&b\n' > scrapy
 run -s s.unseen scrapy
 expect 0 'http://a/#x\nhttp://a/?b&a\n' ''
-run compact --key-bits 64 s.unseen
+run rewrite --key-bits 64 s.unseen
 expect 0 '' ''
-run compact --fpr 2e-6 s.unseen
+run rewrite --fpr 2e-6 s.unseen
 expect 0 '' ''
 run -s s.unseen --key-bits 64 --fpr 2e-6 scrapy
 expect 0 '' ''
@@ -63,7 +63,7 @@ wrong 2 'unknown option -p' 'unseen check --help' check -p crawl v.unseen one
 holds [ ! -e new.unseen ]
 
 # No store there.
-for command in remove repair compact recheck; do
+for command in remove repair rewrite recheck; do
     wrong 2 'cannot open none.unseen: No such file or directory' 'unseen add none.unseen FILE makes it' $command none.unseen
 done
 for command in check info verify; do
@@ -83,7 +83,7 @@ wrong 2 'list is not a store' 'unseen import --format anew NEW.unseen list makes
 wrong 2 'list is not a store' 'unseen -x list FILE takes a list of lines' check list one
 wrong 2 'list is not a store' 'unseen add NEW.unseen list makes a store of a list of lines' info list
 for file in empty folder /dev/null; do
-    for command in -s check add remove info verify repair compact recheck; do
+    for command in -s check add remove info verify repair rewrite recheck; do
         case $file$command in empty-s | emptyadd) continue ;; esac # cli/store_empty
         run $command $file one
         [ "$status" = 2 ] && grep -q '^unseen: error: ' err || complain "$last: status $status, said $(cat err)"
@@ -139,9 +139,9 @@ echo http://c/ | "$UNSEEN" -s d2.unseen > /dev/null
 echo http://d/ | "$UNSEEN" -s d2.unseen > /dev/null
 cp d2.unseen d.unseen
 printf 'X' | put d.unseen 16436
-for command in -s check add remove info recheck compact; do
+for command in -s check add remove info recheck rewrite; do
     case $command in
-    info | compact) run $command d.unseen ;;
+    info | rewrite) run $command d.unseen ;;
     *) run $command d.unseen one ;;
     esac
     expect 2 '' '*'
@@ -208,7 +208,7 @@ for command in add remove; do
     expect 2 '' '*'
     holds grep -q "by process $pid" err
 done
-run compact v.unseen
+run rewrite v.unseen
 expect 2 '' '*'
 holds grep -q "by process $pid" err
 # Readers do not mind.

@@ -29,7 +29,7 @@ run add --mode 664 big.unseen many
 expect 0 '' ''
 holds [ "$(mode big.unseen.image)" = 664 ]
 chmod 640 big.unseen
-run compact big.unseen
+run rewrite big.unseen
 expect 0 '' ''
 holds [ "$(mode big.unseen)" = 640 ]
 seq 70000 | sed "s#^#http://f.com/#" > ./more

@@ -74,13 +74,13 @@ lacks k2/out k1/s.unseen
 cut_and_done k1/s.unseen k1/out
 # After the store was written anew it is still known which it is.
 interrupted k1
-"$UNSEEN" compact k1/s.unseen
+"$UNSEEN" rewrite k1/s.unseen
 mv k1/out k1/out2
 cut_and_done k1/s.unseen k1/out2
 interrupted k1
 rm -rf k2
 cp -r k1 k2
-"$UNSEEN" compact k2/s.unseen
+"$UNSEEN" rewrite k2/s.unseen
 cut_and_done k2/s.unseen k2/out
 # A copy of a copy.
 interrupted k1

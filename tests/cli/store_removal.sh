@@ -18,7 +18,7 @@ for filter in 'counting --capacity 100000 --fpr 1e-6' 'scalable-count --fpr 1e-5
     run verify set.unseen
     expect 0 '*' ''
     holds grep -q '^set.unseen: good, ' out
-    holds [ "$(stat -c %s set.unseen)" -lt 1150000 ] # it was compacted
+    holds [ "$(stat -c %s set.unseen)" -lt 1150000 ] # it was rewritten
     rm -f set.unseen.image
     run check -c set.unseen once
     expect 1 '0\n' ''

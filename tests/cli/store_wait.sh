@@ -38,7 +38,7 @@ hold
 busy="unseen: error: all.unseen is being written to by process $holder\nunseen: hint: --wait waits until it has ended; meanwhile unseen check all.unseen FILE can ask\n"
 cp all.unseen other.unseen
 for command in '-s all.unseen one' 'add all.unseen one' 'remove all.unseen one' 'merge --into all.unseen other.unseen' \
-    'import all.unseen one' 'serve all.unseen' 'compact all.unseen' 'repair all.unseen'; do
+    'import all.unseen one' 'serve all.unseen' 'rewrite all.unseen' 'repair all.unseen'; do
     run $command --wait=0
     expect 2 '' "$busy"
 done

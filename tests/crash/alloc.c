@@ -2,7 +2,7 @@
  *
  * Every allocation of the store fails once, and all from each one on: of making it, opening it
  * (with an image, from the log, with a torn end, with a damaged header), adding, committing,
- * writing an image, merging (into a new store, and into one that exists), compacting itself,
+ * writing an image, merging (into a new store, and into one that exists), rewriting itself,
  * rewriting, verifying and repairing. The answer is NOMEM, or the library has done without; nothing
  * leaks; and afterwards the store is what was committed.
  *
@@ -241,7 +241,7 @@ static enum unseen_status merge_into(void)
     return merge_from("_more", "s", UNSEEN_STORE_DRAFT);
 }
 
-/* The store compacts itself before the commit. */
+/* The store rewrites itself before the commit. */
 static enum unseen_status go_on_dead(void)
 {
     const struct unseen_store_options options = pair_options(UNSEEN_STORE_WRITE);
@@ -287,7 +287,7 @@ static void prepare_log(void)
     crash_write(crash_path("s"), pair.log, pair.log_len);
 }
 
-/* A log that is about to compact itself. */
+/* A log that is about to rewrite itself. */
 static void prepare_dead(void)
 {
     crash_write(crash_path("s"), dead_log, dead_log_len);
@@ -328,7 +328,7 @@ static const struct situation {
     {"read", prepare_image, look},
     {"merge", prepare_log, merge},
     {"merge into a store", prepare_image, merge_into},
-    {"go on and compact", prepare_dead, go_on_dead},
+    {"go on and rewrite", prepare_dead, go_on_dead},
     {"rewrite", prepare_image, rewrite},
     {"verify", prepare_image, verify},
     {"repair", prepare_damaged, repair},
@@ -453,7 +453,7 @@ static void require_dead(struct unseen_store *store, bool removes)
 }
 
 /* The pair with many more keys that were added and removed, as a process leaves it that is killed
- * before it compacts the store. */
+ * before it rewrites the store. */
 static void make_dead(void)
 {
     const struct unseen_store_options options = pair_options(UNSEEN_STORE_WRITE);

@@ -412,7 +412,7 @@ void crash_dead_end(const char *tool, const char *shim)
         .shim = shim,
     };
     if (crash_run(&remove) != 128 + SIGKILL) {
-        crash_die("a removal compacts nothing: %s", crash_messages());
+        crash_die("a removal rewrites nothing: %s", crash_messages());
     }
 }
 

@@ -126,11 +126,11 @@ void crash_prefill(const char *tool);
  * _more. */
 void crash_write_more(const char *tool, unsigned n);
 
-/* A store s that compacts itself, because most of its log is dead. crash_dead_begin makes it with
+/* A store s that rewrites itself, because most of its log is dead. crash_dead_begin makes it with
  * the URLs of the files _dead and _dead_last; then the caller adds others. crash_dead_most removes
- * those of _dead; whoever removes those of _dead_last, too, compacts the store. crash_dead_end
+ * those of _dead; whoever removes those of _dead_last, too, rewrites the store. crash_dead_end
  * removes all of them, and is killed before the new log takes the name, so that the next writer
- * compacts the store. */
+ * rewrites the store. */
 void crash_dead_begin(const char *tool);
 void crash_dead_most(const char *tool);
 void crash_dead_end(const char *tool, const char *shim);

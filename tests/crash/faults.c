@@ -54,9 +54,9 @@ static struct crash_job standard_job(void)
         .out = crash_path("out")};
 }
 
-static struct crash_job compact_job(void)
+static struct crash_job rewrite_job(void)
 {
-    return (struct crash_job){.args = {faults.tool, "compact", crash_path("s")}};
+    return (struct crash_job){.args = {faults.tool, "rewrite", crash_path("s")}};
 }
 
 static struct crash_job merge_job(void)
@@ -120,7 +120,7 @@ static void known_standard(void)
     require_run(standard_job());
 }
 
-/* A store that the next run compacts. */
+/* A store that the next run rewrites. */
 static void mostly_dead(void)
 {
     crash_dead_begin(faults.tool);
@@ -185,8 +185,8 @@ static const struct situation {
     {"use an image", image, named_job, named_job, true, NULL, 0},
     {"torn end", torn, named_job, named_job, true, NULL, 0},
     {"damaged header", damaged_header, named_job, named_job, true, NULL, 0},
-    {"compact", known, compact_job, named_job, true, NULL, 0},
-    {"compact itself", mostly_dead, named_job, named_job, true, "s.unseen-new", 22},
+    {"rewrite", known, rewrite_job, named_job, true, NULL, 0},
+    {"rewrite itself", mostly_dead, named_job, named_job, true, "s.unseen-new", 22},
     {"merge", two_stores, merge_job, named_job, true, "s.draft.unseen-new", 34},
     {"verify", known, verify_job, named_job, true, NULL, 0},
     {"repair", damaged_record, repair_job, standard_job, false, NULL, 0},

@@ -20,7 +20,7 @@ nfull=0
 trap 'umount "$disk" 2> /dev/null; rm -rf "$work"' EXIT
 mkdir "$disk"
 store=$disk/s
-ways="file standard compact"
+ways="file standard rewrite"
 if [ -n "$plant" ]; then # where the loss itself shows: the keys have room, their lines have not
     store=$work/s
     ways=standard
@@ -49,7 +49,7 @@ run() {
 
 dedup() {
     case $way in
-    file | compact) run -s "$store" --seed 7 -o "$disk/out" "$work/in" ;;
+    file | rewrite) run -s "$store" --seed 7 -o "$disk/out" "$work/in" ;;
     standard) run -s "$store" --seed 7 "$work/in" >> "$disk/out" ;;
     esac
 }
@@ -68,12 +68,12 @@ judge() {
 try() {
     ncases=$((ncases + 1))
     mount -t tmpfs -o "size=${size}k" tmpfs "$disk" || exit 2
-    if [ "$way" = compact ]; then # the store fits, its copy may not
+    if [ "$way" = rewrite ]; then # the store fits, its copy may not
         mount -o remount,size=64m "$disk"
         dedup || wrong "the run with room enough fails"
         rm "$disk/out"
         mount -o "remount,size=$(($(du -k "$store" | cut -f 1) + size / 8))k" "$disk" 2> /dev/null
-        run compact "$store"
+        run rewrite "$store"
     else
         dedup
     fi
@@ -88,10 +88,10 @@ try() {
     *) wrong "status $status" ;;
     esac
     mount -o remount,size=64m "$disk"
-    if [ "$way" = compact ]; then
+    if [ "$way" = rewrite ]; then
         run check -v "$store" "$work/in" > "$work/lost"
         [ ! -s "$work/lost" ] || wrong "$(wc -l < "$work/lost") URLs are forgotten"
-        run compact "$store" || wrong "compact with room enough fails"
+        run rewrite "$store" || wrong "rewrite with room enough fails"
         run verify "$store" > /dev/null || wrong "verify finds damage"
     else
         dedup || wrong "the run with room enough fails"

@@ -6,7 +6,7 @@
  *     file     -s S -o OUT IN: each URL is in OUT exactly once
  *     pipe     -s S < IN | consumer: the consumer gets all of them. A run begins where the last
  *              commit was: what it prints again is the end of what the one before has printed
- *     upkeep   as file, with more input each time, and `compact` in between, which is killed, too
+ *     upkeep   as file, with more input each time, and `rewrite` in between, which is killed, too
  *
  *     crash_kill TOOL SHIM [PLANT]
  *
@@ -99,9 +99,9 @@ static struct crash_job file_job(void)
         .args = {kills.tool, "-s", crash_path("s"), "--seed", "7", "-o", crash_path("out"), in}};
 }
 
-static struct crash_job compact_job(void)
+static struct crash_job rewrite_job(void)
 {
-    return (struct crash_job){.args = {kills.tool, "compact", crash_path("s")}};
+    return (struct crash_job){.args = {kills.tool, "rewrite", crash_path("s")}};
 }
 
 /* A random part of the time that a run takes; now and then more, to come to an end. */
@@ -341,7 +341,7 @@ static void kill_upkeep(uint64_t until)
             while (crash_random(&kills.random) % 4 != 0) {
                 (void)run_and_kill(file_job(), time);
                 if (crash_exists(crash_path("s")) && crash_random(&kills.random) % 2 == 0) {
-                    (void)run_and_kill(compact_job(), time);
+                    (void)run_and_kill(rewrite_job(), time);
                 }
             }
             time = run_alone(file_job());
@@ -379,12 +379,12 @@ static void judge_churn(bool is_removed)
         wrong("churn", is_removed ? "a removed URL is there" : "an added URL is forgotten");
     }
     if (is_removed && len > DEAD_MAX) {
-        wrong("churn", "the store was not compacted");
+        wrong("churn", "the store was not rewritten");
     }
     kills.ntrials++;
 }
 
-/* Each URL is added and removed, so that the store compacts itself; most runs are killed. */
+/* Each URL is added and removed, so that the store rewrites itself; most runs are killed. */
 static void kill_churn(uint64_t until)
 {
     write_inputs(NURLS);

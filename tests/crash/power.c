@@ -45,7 +45,7 @@ static struct {
     struct crash_tally tally;
     struct crash_tally before;   /* what the cut had left */
     struct disk_state prefilled; /* a store with other URLs */
-    struct disk_state dead;      /* a store that its next writer compacts */
+    struct disk_state dead;      /* a store that its next writer rewrites */
     bool merged;                 /* a merge had ended before the cut */
     uint64_t *seen;              /* hashes of states, an open table */
     size_t cap;
@@ -61,12 +61,12 @@ static struct {
 struct workload {
     bool named;     /* -o; else standard output */
     bool prefilled; /* begins with a store that is about to get its image, */
-    bool dead;      /* or with one that is about to compact itself */
+    bool dead;      /* or with one that is about to rewrite itself */
     bool merges;    /* there is a merge */
     unsigned nruns;
     uint32_t ends[RUNS_MAX]; /* run i has the URLs before ends[i] as its input, */
     unsigned kill[RUNS_MAX]; /* is killed at this call, if not 0, */
-    bool compact[RUNS_MAX];  /* and then the store is rewritten, */
+    bool rewrite[RUNS_MAX];  /* and then the store is rewritten, */
     bool merge[RUNS_MAX];    /* or two others are merged into it */
 };
 
@@ -161,8 +161,8 @@ static void record_run(const struct workload *w, unsigned run)
     } else if (w->kill[run] == 0 || status != 128 + SIGKILL) {
         crash_die("the recorded run ends with status %d: %s", status, crash_messages());
     }
-    if (w->compact[run] && crash_exists(crash_path("s"))) {
-        record_command((struct crash_job){.args = {power.tool, "compact", crash_path("s")}}, 0);
+    if (w->rewrite[run] && crash_exists(crash_path("s"))) {
+        record_command((struct crash_job){.args = {power.tool, "rewrite", crash_path("s")}}, 0);
     }
     if (w->merge[run] && crash_exists(crash_path("s"))) {
         const struct crash_job merge = {.args = {power.tool, "merge", "--into", crash_path("s"),
@@ -185,7 +185,7 @@ static struct workload choose_workload(void)
     for (unsigned i = 0; i < w.nruns; i++) {
         w.ends[i] = i + 1 == w.nruns ? NURLS : NURLS * (i + 1) / w.nruns;
         const uint64_t then = crash_random(&power.random) % 4;
-        w.compact[i] = then == 0;
+        w.rewrite[i] = then == 0;
         if (!w.dead) { /* its keys have another length */
             w.merge[i] = then == 1 || (i == 0 && power.nworkloads % 2 == 1);
         }

@@ -28,7 +28,7 @@ enum {
     NURLS = 300,
     NPOLICIES = DISK_NPOLICIES + 6, /* with some drawn at random */
     SEEN_CAP = 1 << 16,
-    COMPACT_MAX = 1 << 16, /* bytes of a log that has compacted itself */
+    REWRITE_MAX = 1 << 16, /* bytes of a log that has rewritten itself */
     SHOWN = 10
 };
 
@@ -40,7 +40,7 @@ enum kind {
     REMOVE, /* the last URLs of crash_dead_begin */
     MERGE,  /* into a store that does not exist, or that the killed run has made */
     MERGE_INTO,
-    COMPACT,
+    REWRITE,
     REPAIR,
     UPDATE, /* of a list */
     FOREIGN /* somebody appends lines to the output and syncs nothing */
@@ -194,8 +194,8 @@ static struct crash_job step_job(const struct step *step)
     case MERGE:
     case MERGE_INTO:
         return merge_job(step);
-    case COMPACT:
-        return (struct crash_job){.args = {syncs.tool, "compact", store}};
+    case REWRITE:
+        return (struct crash_job){.args = {syncs.tool, "rewrite", store}};
     case REPAIR:
         return (struct crash_job){.args = {syncs.tool, "repair", store}};
     case UPDATE:
@@ -329,7 +329,7 @@ static void longer_output(void)
     crash_append(crash_path("out"), foreign, sizeof(foreign) - 1);
 }
 
-/* A store that its next writer compacts. */
+/* A store that its next writer rewrites. */
 static void mostly_dead_output(void)
 {
     crash_dead_begin(syncs.tool);
@@ -337,7 +337,7 @@ static void mostly_dead_output(void)
     crash_dead_end(syncs.tool, syncs.shim);
 }
 
-/* A store that compacts itself as soon as URLs are removed. */
+/* A store that rewrites itself as soon as URLs are removed. */
 static void to_be_dead(void)
 {
     crash_dead_begin(syncs.tool);
@@ -432,7 +432,7 @@ static bool is_merge(enum kind kind)
 /* Such a step leaves a new log in place of the old one. */
 static bool is_replacing(enum kind kind)
 {
-    return kind == COMPACT || kind == REPAIR || kind == REMOVE || kind == MERGE_INTO;
+    return kind == REWRITE || kind == REPAIR || kind == REMOVE || kind == MERGE_INTO;
 }
 
 static const char *judge_store(uint32_t ndone, bool is_repaired)
@@ -547,7 +547,7 @@ static const char *judge_state(const struct disk_state *state, unsigned nended, 
         wrong = "lines of somebody else are gone";
     }
     if (!wrong && all_ended && is_replacing(last->kind) &&
-        (!is_final(state, "s") || (last->kind == REMOVE && length_of(state, "s") > COMPACT_MAX))) {
+        (!is_final(state, "s") || (last->kind == REMOVE && length_of(state, "s") > REWRITE_MAX))) {
         wrong = "the new log is not there";
     }
     if (!wrong && all_ended && (last->kind == OUTPUT || last->kind == STANDARD) &&
@@ -835,14 +835,14 @@ static const struct scenario scenarios[] = {
      .steps = {{OUTPUT, 300, NULL}},
      .redundant = "1/s 1 b, 1/. 1 b, 1/. 2 b, 1/out 2 c, 1/s 3 d",
      .has_foreign = true},
-    {.name = "compact", .prepare = with_image, .steps = {{COMPACT, 250, NULL}}, .has_others = true},
-    {.name = "a store compacts itself",
+    {.name = "rewrite", .prepare = with_image, .steps = {{REWRITE, 250, NULL}}, .has_others = true},
+    {.name = "a store rewrites itself",
      .prepare = mostly_dead_output,
      .steps = {{OUTPUT, 300, NULL}},
      .redundant = "1/s 1 b, 1/. 1 b, 1/. 2 b, 1/out 1 b, 1/out 3 c, 1/s.new 3 d",
      .filled = 150,
      .every = 3},
-    {.name = "a store compacts itself at the end",
+    {.name = "a store rewrites itself at the end",
      .prepare = to_be_dead,
      .steps = {{REMOVE, 150, NULL}},
      .redundant = "1/s 1 b, 1/. 1 b, 1/s 2 j",

@@ -481,7 +481,7 @@ static void test_cut_off(void)
     snprintf(other, sizeof(other), "%s/other", dir);
 }
 
-/* A commit is damaged while the store is open. The compaction at close refuses the log. */
+/* A commit is damaged while the store is open. The rewrite at close refuses the log. */
 static void test_damage_meanwhile(void)
 {
     enum {
@@ -492,7 +492,7 @@ static void test_damage_meanwhile(void)
     char text[64];
     struct unseen_store *store = NULL;
     struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
-    options.notify_fd = eventfd(0, EFD_NONBLOCK); /* it is compacted at close */
+    options.notify_fd = eventfd(0, EFD_NONBLOCK); /* it is rewritten at close */
     test_folder_clear(dir);
     CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
     add_range(store, 0, MANY);
@@ -907,7 +907,7 @@ static void test_link_and_mode(void)
 }
 
 /* A store stays where it was opened: also if the process goes to another folder, or if the link
- * that led to the store leads to another one by now. A compaction that asked anew would put the new
+ * that led to the store leads to another one by now. A rewrite that asked anew would put the new
  * log there. */
 static void test_stays_where_it_is(bool is_new, bool is_link)
 {
@@ -948,7 +948,7 @@ static void test_stays_where_it_is(bool is_new, bool is_link)
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
     test_store_close(store);
     CHECK(fchdir(here) == 0 && rmdir(elsewhere) == 0);
-    CHECK(size_of(other) < size && size_of(image_of_other) > 0); /* compacted */
+    CHECK(size_of(other) < size && size_of(image_of_other) > 0); /* rewritten */
     store = open_store(other, UNSEEN_STORE_READ);
     CHECK_EQ(count(store, 0, MANY + 80000), MANY - REMOVED + 80000);
     test_store_close(store);

@@ -304,7 +304,7 @@ static void test_older_image(const struct test_store_kind *kind)
     }
 }
 
-/* ---- compaction ---- */
+/* ---- rewrite ---- */
 
 static uint64_t log_size(void)
 {
@@ -385,7 +385,7 @@ static void check_no_copy(const struct test_store_kind *kind, const char *name)
     CHECK(close(fd) == 0 && unlink(copied) == 0 && rmdir(folder) == 0);
 }
 
-/* The output of a store that compacts itself keeps each line once, also if the process is killed
+/* The output of a store that rewrites itself keeps each line once, also if the process is killed
  * and the output renamed. */
 static void test_churn_output(void)
 {
@@ -430,7 +430,7 @@ static void test_churn_output(void)
     check_verify("an output");
 }
 
-/* A draft takes its name only when it is published: it is not compacted before. */
+/* A draft takes its name only when it is published: it is not rewritten before. */
 static void test_churn_draft(const struct test_store_kind *kind, bool exists, bool publishes)
 {
     enum {
@@ -463,7 +463,7 @@ static void test_churn_draft(const struct test_store_kind *kind, bool exists, bo
         return;
     }
     CHECK(unseen_store_publish(store, &error) == UNSEEN_OK);
-    test_store_close(store); /* here it is compacted */
+    test_store_close(store); /* here it is rewritten */
     CHECK(log_size() < UNSEEN__RECORDS_OFFSET + 17 * KEPT + 1000);
     check_verify("a draft");
     store = open_store(kind, UNSEEN_STORE_READ);

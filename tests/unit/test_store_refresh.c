@@ -4,7 +4,7 @@
  * filter can remove, takes out those of block c - 3. So the state after each commit is known, and
  * the reader must be in one of these states, never between two of them.
  *
- * The log comes to the reader cut at any byte; a writer process commits, is killed, and compacts
+ * The log comes to the reader cut at any byte; a writer process commits, is killed, and rewrites
  * beside it; the log is replaced, damaged, cut back and overwritten; allocations fail. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A store that adds and removes compacts itself, so that its log does not grow for ever: when more
+ * A store that adds and removes rewrites itself, so that its log does not grow for ever: when more
  * than half of the log, and more than 1 MiB, is dead. A key that was removed is dead, and so is its
  * removal. The new log is written and renamed as by unseen_store_rewrite, so a crash leaves the old
  * log or the new, and a reader that has the old one open goes on with it.
  *
- * Each compaction copies less than has been written since the last, so all of them together cost no
+ * Each rewrite copies less than has been written since the last, so all of them together cost no
  * more than the writing did. */
 #include "base/error.h"
 #include "filter/filter.h"
@@ -74,7 +74,7 @@ static enum unseen_status take_log(struct unseen_store *store, struct unseen__lo
     struct unseen__reading reading = {.log = &store->log};
     unseen__log_release(&store->log);
     store->log = *log;
-    store->is_compacted = true;
+    store->is_rewritten = true;
     const enum unseen_status status = unseen__read_all(&reading, error);
     store->nchanges = reading.health.nadded;
     store->image_nchanges = 0;
@@ -84,7 +84,8 @@ static enum unseen_status take_log(struct unseen_store *store, struct unseen__lo
     return status;
 }
 
-enum unseen_status unseen__store_compact(struct unseen_store *store, struct unseen_error *error)
+enum unseen_status unseen__store_rewrite_self(struct unseen_store *store,
+                                              struct unseen_error *error)
 {
     struct unseen__log log;
     struct unseen__log_header header = store->log.header;
