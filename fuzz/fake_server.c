@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server.h"
+#include "server/server.h"
 
 int RedisModule_OnLoad(struct server_ctx *ctx, struct server_string **argv, int argc);
 

@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checksum.h"
 #include "fake_server.h"
-#include "module.h"
+#include "server/config.h"
+#include "value/checksum.h"
 
 enum {
     NKEYS = 6,
@@ -359,7 +359,7 @@ static void run_checked(const char *name, const struct fake_text *argv, int argc
     const struct fake_text key_name = text_of(keys[key]);
     const bool was_there = fake_has_key(key_name);
     fake_run(name, argv, argc, &reply);
-    if (argc > 0 && reply.is_error && !was_there && !may_fail && module.limit == 0 &&
+    if (argc > 0 && reply.is_error && !was_there && !may_fail && config.limit == 0 &&
         !strstr(reply.error, "memory") && !strstr(reply.error, "inserting")) {
         require(!fake_has_key(key_name)); /* nothing half made */
     }
@@ -645,7 +645,7 @@ static void list_names(void)
 
 static bool start(struct input *in)
 {
-    static struct module defaults;
+    static struct config defaults;
     static bool has_defaults;
     static struct fake_reply reply;
     const unsigned which = next(in);
@@ -653,10 +653,10 @@ static bool start(struct input *in)
     char bufs[8][TEXT_MAX];
     int argc = 0;
     if (!has_defaults) {
-        defaults = module;
+        defaults = config;
         has_defaults = true;
     }
-    module = defaults;
+    config = defaults;
     memset(counts, 0, sizeof(counts));
     if (which & 1) {
         argv[argc++] = text_of("dialect");

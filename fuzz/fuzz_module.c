@@ -11,9 +11,9 @@
 
 #include <string.h>
 
-#include "checksum.h"
-#include "dump.h"
-#include "server.h"
+#include "server/server.h"
+#include "value/checksum.h"
+#include "value/dump.h"
 
 enum {
     NVALUES = 9,
@@ -38,7 +38,7 @@ static void *try_alloc(size_t size)
 
 static struct unseen_key key_of(const struct value *value, uint64_t number)
 {
-    return unseen_set_identity_key(value_plan(value)->keyer, &number, sizeof(number));
+    return unseen_set_identity_key(value_recipe(value)->keyer, &number, sizeof(number));
 }
 
 static struct budget no_limit;
@@ -62,31 +62,35 @@ static void make_genuine(void)
         bool removes; /* a small set of URLs becomes one that removes */
         bool is_leased;
     } kinds[NVALUES] = {
-        {{.kind = KIND_BLOOM, .fpr = 0.01, .tightening = 0.5, .capacity = 100}, 200, 0, 0, 0},
-        {{.kind = KIND_BLOOM, .fpr = 0.01, .tightening = 0.5, .capacity = 40, .is_fixed = true},
+        {{.family = FAMILY_BLOOM, .fpr = 0.01, .tightening = 0.5, .capacity = 100}, 200, 0, 0, 0},
+        {{.family = FAMILY_BLOOM, .fpr = 0.01, .tightening = 0.5, .capacity = 40, .is_fixed = true},
          200,
          0,
          0,
          0},
-        {{.kind = KIND_CUCKOO, .fpr = 1.5e-6, .tightening = 0.5, .capacity = 1024, .bucket = 2},
+        {{.family = FAMILY_CUCKOO, .fpr = 1.5e-6, .tightening = 0.5, .capacity = 1024, .bucket = 2},
          200,
          1,
          0,
          0},
-        {{.kind = KIND_URLS, .fpr = 5e-9, .tightening = 0.5, .profile = "crawl"}, 200, 0, 1, 1},
-        {{.kind = KIND_BLOOM, .fpr = 0.01, .tightening = 0.5, .capacity = 1100}, 1200, 0, 0, 0},
-        {{.kind = KIND_BLOOM, .fpr = 0.01, .tightening = 0.5, .capacity = 1100, .is_fixed = true},
+        {{.family = FAMILY_URLS, .fpr = 5e-9, .tightening = 0.5, .profile = "crawl"}, 200, 0, 1, 1},
+        {{.family = FAMILY_BLOOM, .fpr = 0.01, .tightening = 0.5, .capacity = 1100}, 1200, 0, 0, 0},
+        {{.family = FAMILY_BLOOM,
+          .fpr = 0.01,
+          .tightening = 0.5,
+          .capacity = 1100,
+          .is_fixed = true},
          200,
          0,
          0,
          0},
-        {{.kind = KIND_CUCKOO, .fpr = 1.5e-6, .tightening = 0.5, .capacity = 1024, .bucket = 2},
+        {{.family = FAMILY_CUCKOO, .fpr = 1.5e-6, .tightening = 0.5, .capacity = 1024, .bucket = 2},
          30,
          0,
          0,
          0},
-        {{.kind = KIND_URLS, .fpr = 5e-9, .tightening = 0.5, .profile = "crawl"}, 30, 0, 0, 1},
-        {{.kind = KIND_BLOOM, .fpr = 2e-6, .tightening = 0.5, .capacity = 5000}, 300, 0, 0, 0},
+        {{.family = FAMILY_URLS, .fpr = 5e-9, .tightening = 0.5, .profile = "crawl"}, 30, 0, 0, 1},
+        {{.family = FAMILY_BLOOM, .fpr = 2e-6, .tightening = 0.5, .capacity = 5000}, 300, 0, 0, 0},
     };
     checksum_init();
     server.TryAlloc = try_alloc;
@@ -94,12 +98,12 @@ static void make_genuine(void)
     memory_probe();
     for (size_t i = 0; i < NVALUES; i++) {
         struct frames *f = &genuine[i];
-        struct plan *plan;
+        struct recipe *recipe;
         struct value *value;
         uint8_t verdict;
-        require(plan_acquire(&plan, &kinds[i].settings) == UNSEEN_OK);
-        require(value_create(&value, plan) == UNSEEN_OK);
-        plan_release(plan);
+        require(recipe_acquire(&recipe, &kinds[i].settings) == UNSEEN_OK);
+        require(value_create(&value, recipe) == UNSEEN_OK);
+        recipe_release(recipe);
         add_numbers(&value, kinds[i].nkeys);
         add_numbers(&value, kinds[i].repeats ? 3 : 0);
         require(!kinds[i].removes ||

@@ -3,23 +3,21 @@
  * unseen.so: the start of the module, its arguments and its section of INFO.
  *
  *     redis-server --loadmodule unseen.so [dialect redisbloom|valkey] [NAME VALUE]... */
-#include "module.h"
-
 #include <unseen.h>
 
-#include "checksum.h"
-#include "commands.h"
-#include "config.h"
-#include "effects.h"
-#include "guard.h"
-#include "guard_leases.h"
-#include "load.h"
-#include "memory.h"
-#include "parse.h"
-#include "secret.h"
-#include "server.h"
-#include "shards.h"
-#include "type.h"
+#include "command_table.h"
+#include "commands/guard.h"
+#include "commands/guard_leases.h"
+#include "commands/shards.h"
+#include "keys/effects.h"
+#include "keys/loads.h"
+#include "keys/type.h"
+#include "server/config.h"
+#include "server/memory.h"
+#include "server/parse.h"
+#include "server/secret.h"
+#include "server/server.h"
+#include "value/checksum.h"
 
 /* MODULE LIST says "bf", and clients ask for a version of RedisBloom that has all commands. */
 static const char module_name[] = "bf";
@@ -27,28 +25,14 @@ enum {
     MODULE_VERSION = 20815
 };
 
-struct module module = {
-    .dialect = DIALECT_REDISBLOOM,
-    .fpr = 0.01,
-    .capacity = 100,
-    .expansion = 2,
-    .cuckoo_capacity = 1024,
-    .cuckoo_bucket = 2,
-    .cuckoo_iterations = 20,
-    .cuckoo_expansion = 1,
-    .cuckoo_max_expansions = 32,
-    .tightening = 0.5,
-    .nshards = 16,
-};
-
 /* ---- arguments ---- */
 
 static bool set_dialect(const struct server_string *value)
 {
     if (parse_is(value, "redisbloom")) {
-        module.dialect = DIALECT_REDISBLOOM;
+        config.dialect = DIALECT_REDISBLOOM;
     } else if (parse_is(value, "valkey")) {
-        module.dialect = DIALECT_VALKEY;
+        config.dialect = DIALECT_VALKEY;
     } else {
         return false;
     }
@@ -57,44 +41,44 @@ static bool set_dialect(const struct server_string *value)
 
 static bool set_rate(const struct server_string *value)
 {
-    return parse_double(value, &module.fpr) && module.fpr > 0 && module.fpr < 1;
+    return parse_double(value, &config.fpr) && config.fpr > 0 && config.fpr < 1;
 }
 
 static bool set_capacity(const struct server_string *value)
 {
-    return parse_range(value, 1, (long long)CAPACITY_MAX, &module.capacity);
+    return parse_range(value, 1, (long long)CAPACITY_MAX, &config.capacity);
 }
 
 static bool set_expansion(const struct server_string *value)
 {
     uint64_t number;
     const bool is_good = parse_range(value, 0, EXPANSION_MAX, &number);
-    module.expansion = is_good ? (uint32_t)number : module.expansion;
+    config.expansion = is_good ? (uint32_t)number : config.expansion;
     return is_good;
 }
 
 static bool set_cuckoo_capacity(const struct server_string *value)
 {
-    return parse_range(value, 4, (long long)CAPACITY_MAX, &module.cuckoo_capacity);
+    return parse_range(value, 4, (long long)CAPACITY_MAX, &config.cuckoo_capacity);
 }
 
 static bool set_limit(const struct server_string *value)
 {
-    return parse_range(value, 0, INT64_MAX, &module.limit);
+    return parse_range(value, 0, INT64_MAX, &config.limit);
 }
 
 static bool set_shards(const struct server_string *value)
 {
     uint64_t number;
     const bool is_good = parse_range(value, 1, UNSEEN_SHARD_TAGS_MAX, &number);
-    module.nshards = is_good ? (uint32_t)number : module.nshards;
+    config.nshards = is_good ? (uint32_t)number : config.nshards;
     return is_good;
 }
 
 static bool set_seed(const struct server_string *value)
 {
-    module.has_seed_file = secret_read(server.StringPtrLen(value, NULL), module.seed);
-    return module.has_seed_file;
+    config.has_seed_file = secret_read(server.StringPtrLen(value, NULL), config.seed);
+    return config.has_seed_file;
 }
 
 static const struct {
@@ -180,15 +164,15 @@ __attribute__((visibility("default"))) int RedisModule_OnLoad(struct server_ctx 
     server.SetModuleOptions(ctx, SERVER_HANDLE_IO_ERRORS | SERVER_SIGNALS_BY_HAND);
     checksum_init();
     memory_probe();
-    server.GetRandomBytes(module.seed, SEED_LEN);
-    module.type = type_create(ctx);
-    const char *refused = module.type ? commands_register(ctx) : "of the data type";
+    server.GetRandomBytes(config.seed, SEED_LEN);
+    config.type = type_create(ctx);
+    const char *refused = config.type ? commands_register(ctx) : "of the data type";
     if (refused) {
         server.Log(ctx, "warning", "unseen.so: the server refuses the name %s", refused);
         return SERVER_ERR;
     }
     return take_arguments(ctx, argv, argc) && config_init(ctx) && effects_init(ctx) &&
-                   guard_leases_init(ctx) && load_init(ctx) && shards_init() &&
+                   guard_leases_init(ctx) && loads_init(ctx) && shards_init() &&
                    server.RegisterInfoFunc(ctx, add_info) == SERVER_OK
                ? SERVER_OK
                : SERVER_ERR;

@@ -38,7 +38,7 @@ cppcheck_on() { # FOLDER [cppcheck argument]...
 # A stamp for each file that was clean: its text, the headers and the configuration.
 run_clang_tidy() {
     local common stamp file files=()
-    common=$(cat .clang-tidy include/*.h src/*/*.h cli/*.h cli/*/*.h module/*.h leases/*.h bindings/python/src/*.h | sha256sum)
+    common=$(cat .clang-tidy include/*.h src/*/*.h cli/*.h cli/*/*.h module/*.h module/*/*.h leases/*.h bindings/python/src/*.h | sha256sum)
     for file in "$@"; do
         stamp=$build/clean/$({ echo "$common" && cat "$file"; } | sha256sum | cut -d ' ' -f 1)
         [ -e "$stamp" ] || files+=("$file=$stamp")

@@ -8,11 +8,16 @@
 #
 #     helpers <- print <- lines <- seen <- commands <- {build, serve} <- options <- main.c
 #
-# helpers are the files in cli/ itself, but for main.c. The table of leases (leases/) is for serve and the module; it
-# includes nothing of them. The planner page is a second front end of one command: it
-# includes the headers of that command's plans and numbers, and no other.
+# helpers are the files in cli/ itself, but for main.c. The rooms of the module:
 #
-# A file with a header of its name includes that header first. No two files of src and cli have one name.
+#     server <- value <- keys <- commands <- start
+#
+# start are the files in module/ itself. The table of leases (leases/) is for serve and the module, and includes
+# nothing of them. The planner page is a second front end of one command: it includes the headers of that command's
+# plans and numbers, and no other.
+#
+# A file with a header of its name includes that header first. No two files of src and cli have one name, and no two
+# files of the module.
 . "$(dirname "$0")/common.bash"
 
 # The layers that a file of layer $1 may include.
@@ -32,28 +37,36 @@ may_include() {
     esac
 }
 
-# The rooms that a file of the tool's room $1 may include.
+# The rooms that a file of the room $1 of a program may include.
 room_may_include() {
     case $1 in
-    helpers) echo "helpers" ;;
-    print) echo "$(room_may_include helpers) print" ;;
-    lines) echo "$(room_may_include print) lines" ;;
-    seen) echo "$(room_may_include lines) seen" ;;
-    commands) echo "$(room_may_include seen) commands" ;;
-    build) echo "$(room_may_include commands) build" ;;
-    serve) echo "$(room_may_include commands) serve leases" ;;
-    options) echo "$(room_may_include serve) build options" ;;
-    main) room_may_include options ;;
-    *) fail "cli/$1 is not a room: add it to this test and to docs/architecture.md" ;;
+    cli/helpers) echo "helpers" ;;
+    cli/print) echo "$(room_may_include cli/helpers) print" ;;
+    cli/lines) echo "$(room_may_include cli/print) lines" ;;
+    cli/seen) echo "$(room_may_include cli/lines) seen" ;;
+    cli/commands) echo "$(room_may_include cli/seen) commands" ;;
+    cli/build) echo "$(room_may_include cli/commands) build" ;;
+    cli/serve) echo "$(room_may_include cli/commands) serve leases" ;;
+    cli/options) echo "$(room_may_include cli/serve) build options" ;;
+    cli/main) room_may_include cli/options ;;
+    module/server) echo "server" ;;
+    module/value) echo "$(room_may_include module/server) value leases" ;;
+    module/keys) echo "$(room_may_include module/value) keys" ;;
+    module/commands) echo "$(room_may_include module/keys) commands" ;;
+    module/start) echo "$(room_may_include module/commands) start" ;;
+    leases/leases) echo "leases" ;;
+    *) fail "$1 is not a room: add it to this test and to docs/architecture.md" ;;
     esac
 }
 
-# Sets room to that of the tool's file $1, as its path or an #include has it.
+# Sets room to that of the file $2 of the program $1, as its path below the program or an #include has it.
 room_of() {
-    case $1 in
-    main.c) room=main ;;
-    */*) room=${1%%/*} ;;
-    *) room=helpers ;;
+    case $1/$2 in
+    cli/main.c) room=main ;;
+    */*/*) room=${2%%/*} ;;
+    cli/*) room=helpers ;;
+    module/*) room=start ;;
+    *) room=leases ;;
     esac
 }
 
@@ -90,9 +103,20 @@ violations() {
             sed "s|^|$file: forbidden call: |"
     done
     for program in cli module leases; do
+        from=
         quoted "$tree" "$program" -r --include='*.[ch]' | while read -r file name; do
-            [ "$name" = leases/lease_table.h ] || [ -f "$tree/$program/$name" ] && [ "${name#*..}" = "$name" ] ||
+            [ -f "$tree/$program/$name" ] || [ "$name" = leases/lease_table.h ] && [ "${name#*..}" = "$name" ] ||
                 echo "$file: a program must not include $name"
+            room_of "$program" "${file#*/}"
+            if [ "$room" != "$from" ]; then
+                from=$room
+                allowed=" $(room_may_include "$program/$from") "
+            fi
+            room_of "$program" "$name"
+            case $allowed in
+            *" $room "*) ;;
+            *) echo "$file: $from must not include $name" ;;
+            esac
         done
     done
     quoted "$tree" planner -r --include='*.c' | while read -r file name; do
@@ -101,28 +125,18 @@ violations() {
         *) echo "$file: the planner must not include $name" ;;
         esac
     done
-    from=
-    quoted "$tree" cli -r --include='*.[ch]' | while read -r file name; do
-        room_of "${file#cli/}"
-        if [ "$room" != "$from" ]; then
-            from=$room
-            allowed=" $(room_may_include "$from") "
-        fi
-        room_of "$name"
-        case $allowed in
-        *" $room "*) ;;
-        *) echo "$file: $from must not include $name" ;;
-        esac
-    done
     # So that no header needs what another one includes.
-    (cd "$tree" && grep -rHE --include='*.c' '^#include' src cli leases | grep -v '"base/posix.h"') |
+    (cd "$tree" && grep -rHE --include='*.c' '^#include' src cli module leases | grep -v '"base/posix.h"') |
         awk -F: '!seen[$1]++ { print $1, $2 }' | while read -r file _ first; do
         header=${file%.c}.h
         [ ! -f "$tree/$header" ] || [ "$first" = "\"${header#*/}\"" ] || [ "$first" = "\"$header\"" ] ||
             echo "$file: its own header comes first"
     done
-    (cd "$tree" && find src cli -name '*.[ch]' | LC_ALL=C sort) |
-        awk -F/ 'seen[$NF]++ { print $0 ": another file has this name" }'
+    for places in "src cli" module; do
+        # shellcheck disable=SC2086 # the places are words
+        (cd "$tree" && find $places -name '*.[ch]' | LC_ALL=C sort) |
+            awk -F/ 'seen[$NF]++ { print $0 ": another file has this name" }'
+    done
 }
 
 found=$(violations "$SOURCE")
@@ -153,13 +167,22 @@ plant cli/commands/planted13.c '# include "options/help.h"'
 plant cli/build/planted14.c '#include "serve/names.h"'
 plant cli/serve/planted15.c '#include "build/build_old.h"'
 plant cli/options/planted16.c '#include "main.c"'
-plant cli/seen/planted19.c '#include "leases/lease_table.h"'
-plant leases/planted20.c '#include "serve/leases.h"'
-plant module/planted21.c '#include "base/bytes.h"'
 plant planner/planted17.c '#include "filter/rate.h"'
 echo '/* a header */' >"$work/tree/src/url/planted18.h"
 plant src/url/planted18.c '#include <string.h>
 #include "url/planted18.h"'
+plant cli/seen/planted19.c '#include "leases/lease_table.h"'
+plant leases/planted20.c '#include "serve/leases.h"'
+plant module/server/planted21.c '#include "value/settings.h"'
+plant module/value/planted22.h '#include "keys/keys.h"'
+plant module/keys/planted23.c '#include "commands/items.h"'
+plant module/commands/planted24.c '#include "command_table.h"'
+plant module/value/planted25.c '#include "base/bytes.h"'
+plant module/keys/planted26.c '#include "leases/../src/base/bytes.h"'
+plant module/value/planted27.c '#include "server/server.h"
+#include "value/planted27.h"'
+echo '/* a header */' >"$work/tree/module/value/planted27.h"
+plant module/value/server.h "/* there is module/server/server.h */"
 plant src/set/output.h '/* there is cli/print/output.h */'
 echo '#include "stop.h"' >"$work/tree/cli/print/harmless.c"
 echo '/* printf("in a comment") */ int snprintf_is_fine;' >"$work/tree/src/store/harmless_call.c"

@@ -220,8 +220,8 @@ class Wire:
 
 
 def sentences():
-    """All sentences of module/errors.h."""
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../module/errors.h")) as f:
+    """All sentences of module/server/errors.h."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../module/server/errors.h")) as f:
         text = f.read()
     return set(re.findall(r'"([^"]*)"', text[text.index("#define ERRORS(X)"):]))
 

@@ -6,7 +6,7 @@
 #include "test.h"
 
 #include "longest_run.h"
-#include "module/leases.h"
+#include "value/leases.h"
 
 enum {
     NKEYS = 500,

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "keys/effects.h"
+
+#include <unseen.h>
+
+#include "value/checksum.h"
+
+enum {
+    KEY_MAX = 16,
+    CHECKSUM_LEN = 4
+};
+
+/* "+" and "-": strings of the server, made once, as every command that changes a key sends one. */
+static struct server_string *operations[2];
+
+/* RM_Replicate costs a fifth of a BF.ADD even if nobody gets what it makes. RM_ReplicateVerbatim
+ * costs nothing then, but no function says whether anybody listens. So the cron event looks, and a
+ * replica that comes is an event. The result of a look may be out of date for 100 ms. Then the AOF
+ * or a replica gets BF.ADD in place of UNSEEN.APPLY. BF.ADD is longer, has no checksum, and does
+ * the same. */
+static bool may_listen = true; /* an AOF, a replica, or one that may come back to the backlog */
+static bool has_sent; /* since the last look: an idle server need not ask for the backlog */
+
+static void look_for_listeners(struct server_ctx *ctx, struct server_event event, uint64_t subevent,
+                               void *data)
+{
+    (void)event;
+    (void)subevent;
+    (void)data;
+    if (server.GetContextFlags(ctx) & SERVER_HAS_AOF) {
+        may_listen = true;
+    } else if (has_sent) {
+        int error = SERVER_OK;
+        struct server_info *info = server.GetServerInfo(ctx, "replication");
+        may_listen = server.ServerInfoGetFieldUnsigned(info, "repl_backlog_active", &error) != 0 ||
+                     error != SERVER_OK;
+        server.FreeServerInfo(ctx, info);
+    }
+    has_sent = false;
+}
+
+static void note_replica(struct server_ctx *ctx, struct server_event event, uint64_t subevent,
+                         void *data)
+{
+    (void)ctx;
+    (void)event;
+    (void)subevent;
+    (void)data;
+    may_listen = true;
+}
+
+bool effects_init(struct server_ctx *ctx)
+{
+    static const char names[2] = {OPERATION_ADD, OPERATION_REMOVE};
+    const struct server_event cron = {SERVER_EVENT_CRON, SERVER_EVENT_VERSION};
+    const struct server_event replica = {SERVER_EVENT_REPLICA, SERVER_EVENT_VERSION};
+    for (size_t i = 0; i < 2; i++) {
+        operations[i] = server.CreateString(NULL, &names[i], 1);
+    }
+    return server.SubscribeToServerEvent(ctx, cron, look_for_listeners) == SERVER_OK &&
+           server.SubscribeToServerEvent(ctx, replica, note_replica) == SERVER_OK;
+}
+
+void effect_create(struct server_ctx *ctx, struct server_string *name, const struct value *value)
+{
+    uint8_t buf[SETTINGS_MAX];
+    const size_t len = settings_encode(&value_recipe(value)->settings, buf);
+    (void)server.Replicate(ctx, "UNSEEN.CREATE", "sb", name, (const char *)buf, len);
+}
+
+void effect_begin(struct effect *effect, struct server_ctx *ctx, struct server_string *name,
+                  const struct recipe *recipe, enum operation operation, const char *event)
+{
+    effect->ctx = ctx;
+    effect->name = name;
+    effect->recipe = recipe;
+    effect->event = event;
+    effect->operation = operation;
+    effect->has_changed = false;
+    effect->is_command = false;
+    effect->nkeys = 0;
+}
+
+void effect_is_command(struct effect *effect)
+{
+    effect->is_command = true;
+}
+
+static void send_keys(struct effect *effect)
+{
+    uint8_t buf[EFFECT_MAX * KEY_MAX + CHECKSUM_LEN];
+    size_t len = unseen_set_pack_keys(effect->recipe->keyer, effect->keys, effect->nkeys, buf);
+    len = checksum_append(buf, len);
+    if (effect->operation == OPERATION_LEASE) {
+        (void)server.Replicate(effect->ctx, "UNSEEN.LEASE", "slb", effect->name,
+                               (long long)effect->until, (const char *)buf, len);
+    } else {
+        (void)server.Replicate(effect->ctx, "UNSEEN.APPLY", "ssb", effect->name,
+                               operations[effect->operation == OPERATION_REMOVE], (const char *)buf,
+                               len);
+    }
+}
+
+static void flush(struct effect *effect)
+{
+    if (effect->nkeys == 0) {
+        return;
+    }
+    if (effect->is_command && !may_listen) {
+        (void)server.ReplicateVerbatim(effect->ctx);
+    } else {
+        send_keys(effect);
+    }
+    has_sent = true;
+    effect->has_changed = true;
+    effect->nkeys = 0;
+}
+
+void effect_key(struct effect *effect, struct unseen_key key)
+{
+    if (effect->nkeys == EFFECT_MAX) {
+        flush(effect);
+    }
+    effect->keys[effect->nkeys++] = key;
+}
+
+void effect_end(struct effect *effect)
+{
+    flush(effect);
+    if (effect->has_changed) {
+        (void)server.SignalModifiedKey(effect->ctx, effect->name);
+        (void)server.NotifyKeyspaceEvent(effect->ctx, SERVER_NOTIFY_GENERIC, effect->event,
+                                         effect->name);
+    }
+}

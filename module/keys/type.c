@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * In an RDB file a value is the frames of dump.h, each a string, and an empty string. The server's
+ * checksum of a file or payload protects from accidents only: a client can compute it. */
+#include "keys/type.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "keys/frames.h"
+#include "keys/load_file.h"
+#include "server/config.h"
+#include "value/dump.h"
+
+enum {
+    ENCODING = 3
+};
+
+/* 9 characters of the 64 that names may have */
+static const char type_name[] = "unseenset";
+
+static _Atomic uint64_t nrefused;
+static _Atomic uint64_t nmoved;
+
+struct type_totals type_totals(void)
+{
+    return (struct type_totals){value_total(), memory_total(), nrefused, nmoved};
+}
+
+/* ---- RDB ---- */
+
+static void rdb_save(struct server_io *io, void *value)
+{
+    uint8_t buf[DUMP_FRAME_MAX];
+    for (int64_t position = DUMP_START; position != DUMP_END;) {
+        const size_t len = dump_frame(value, &position, buf);
+        server.SaveStringBuffer(io, (const char *)buf, len);
+    }
+    server.SaveStringBuffer(io, "", 0);
+}
+
+/* Takes one string of the stream. Returns false at the end of the value, or if it cannot be
+ * read. */
+static bool load_frame(struct server_io *io, struct loader *loader, enum unseen_status *status)
+{
+    size_t len;
+    char *frame = server.LoadStringBuffer(io, &len);
+    if (server.IsIOError(io) || !frame) {
+        server.Free(frame);
+        *status = UNSEEN_ERR_CORRUPT;
+        return false;
+    }
+    const bool is_end = len == 0;
+    if (!is_end) {
+        *status = len <= DUMP_FRAME_MAX ? loader_take(loader, frame, len) : UNSEEN_ERR_CORRUPT;
+    }
+    server.Free(frame);
+    return !is_end && *status == UNSEEN_OK;
+}
+
+static void *rdb_load(struct server_io *io, int encoding)
+{
+    struct loader loader;
+    enum unseen_status status = encoding == ENCODING ? UNSEEN_OK : UNSEEN_ERR_VERSION;
+    struct value *value = NULL;
+    loader_init(&loader);
+    while (status == UNSEEN_OK && load_frame(io, &loader, &status)) {
+    }
+    if (status == UNSEEN_OK && loader.is_complete) {
+        value = loader_value(&loader);
+    } else {
+        nrefused++;
+        server.LogIOError(io, "warning", "a set is refused: %s",
+                          status == UNSEEN_OK ? "it is not complete"
+                                              : unseen_status_string(status));
+    }
+    loader_release(&loader);
+    return value;
+}
+
+/* ---- beside the keys: the secret, so that keys created after a restart can be merged, and
+ * unfinished loads ---- */
+
+static void aux_save(struct server_io *io, int when)
+{
+    (void)when;
+    server.SaveStringBuffer(io, (const char *)config.seed, SEED_LEN);
+    load_file_save(io);
+}
+
+static int aux_load(struct server_io *io, int encoding, int when)
+{
+    size_t len;
+    (void)when;
+    char *seed = server.LoadStringBuffer(io, &len);
+    const bool is_good = encoding == ENCODING && !server.IsIOError(io) && seed && len == SEED_LEN;
+    if (is_good && !config.has_seed_file) {
+        memcpy(config.seed, seed, SEED_LEN);
+    }
+    if (encoding != ENCODING) {
+        server.LogIOError(io, "warning", "the file was written by another version of unseen.so");
+    }
+    server.Free(seed);
+    return is_good && load_file_load(io) ? SERVER_OK : SERVER_ERR;
+}
+
+/* ---- AOF ---- */
+
+static void aof_rewrite(struct server_io *io, struct server_string *key, void *value)
+{
+    struct server_string *frames[FRAMES_MAX];
+    for (int64_t position = DUMP_START; position != DUMP_END;) {
+        const char *which = position == DUMP_START ? "FIRST" : "NEXT";
+        const size_t n = frames_next(value, &position, frames, FRAMES_MAX);
+        server.EmitAOF(io, "UNSEEN.LOAD", "scv", key, which, frames, n);
+        frames_free(frames, n);
+    }
+}
+
+/* ---- the rest ---- */
+
+static size_t mem_usage(const void *value)
+{
+    return (size_t)value_memory(value);
+}
+
+static void digest(struct server_digest *digest, void *value)
+{
+    const struct value *v = value;
+    uint8_t settings[SETTINGS_MAX];
+    const size_t len = settings_encode(&value_recipe(v)->settings, settings);
+    server.DigestAddStringBuffer(digest, (const char *)settings, len);
+    server.DigestAddLongLong(digest, (long long)value_nadded(v));
+    server.DigestAddLongLong(digest, (long long)value_nremoved(v));
+    server.DigestAddLongLong(digest, (long long)value_digest(v));
+    server.DigestEndSequence(digest);
+}
+
+static void free_value(void *value)
+{
+    value_free(value);
+}
+
+static size_t free_effort(struct server_string *key, const void *value)
+{
+    (void)key;
+    return value_effort(value);
+}
+
+static void *copy(struct server_string *from, struct server_string *to, const void *value)
+{
+    struct value *copied;
+    (void)from;
+    (void)to;
+    return dump_copy(&copied, value) == UNSEEN_OK ? copied : NULL;
+}
+
+/* A server moves only what its allocator has in slabs, up to 14 KiB: of ours, the small sets. */
+static int defrag(struct server_defrag_ctx *ctx, struct server_string *key, void **value)
+{
+    (void)key;
+    struct value *v = *value;
+    void **block = config.keeps_place ? NULL : value_block(&v);
+    void *moved = block ? server.DefragAlloc(ctx, *block) : NULL;
+    if (moved) {
+        *block = moved;
+        *value = v;
+        nmoved++;
+    }
+    return 0;
+}
+
+struct server_type *type_create(struct server_ctx *ctx)
+{
+    static struct server_type_methods methods = {
+        .version = SERVER_TYPE_METHODS_VERSION,
+        .rdb_load = rdb_load,
+        .rdb_save = rdb_save,
+        .aof_rewrite = aof_rewrite,
+        .mem_usage = mem_usage,
+        .digest = digest,
+        .free = free_value,
+        .aux_load = aux_load,
+        .aux_save = aux_save,
+        .aux_save_triggers = SERVER_AUX_BEFORE,
+        .free_effort = free_effort,
+        .copy = copy,
+        .defrag = defrag,
+    };
+    return server.CreateDataType(ctx, type_name, ENCODING, &methods);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which filters a value has. A value starts as a small set, unless many keys are reserved: then
+ * it is a block filter of that size. With a rate from 1e-5 on that part stays, frozen, and the
+ * library puts others behind it ("layered"). A small set for a lower rate keeps the first bits
+ * of its keys, from which a "compact" set, which grows by itself, is made as if it had been
+ * there from the start.
+ *
+ * Recipes are found by their encoded settings in a table of chains. The server's lazy-free thread
+ * frees values, too, so the table has a lock. */
+#include "value/recipe.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "server/memory.h"
+#include "server/server.h"
+#include "value/checksum.h"
+
+enum {
+    NCHAINS = 1024,
+    NIDS = 65536,
+    SMALL_CAPACITY = 1024 /* the most keys that are reserved in a small set */
+};
+
+/* The lowest rate of a small set with layers (unseen_small.h). */
+static const double layered_rate_min = 1e-5;
+
+/* A "compact" set has one of two widths: this rate in 36 bits, or UNSEEN_FPR_DEFAULT in 45. */
+static const double narrow_rate = 1.5e-6;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct recipe *chains[NCHAINS];
+static struct recipe *ids[NIDS]; /* a value reads the place of its recipe without the lock */
+static uint16_t last_id;
+static unsigned nids; /* in use */
+
+/* Recipes are few and belong to the module: their memory has no limit and is in no key's count. */
+static struct memory shared_memory;
+
+/* A rate that is not loose enough for a block filter leaves it at "compact". */
+static void take_sized(struct recipe *recipe)
+{
+    const struct settings *s = &recipe->settings;
+    struct unseen_plan sized = {.size = sizeof(sized),
+                                .filter = "block",
+                                .capacity = s->capacity,
+                                .fpr = s->fpr - narrow_rate};
+    if (unseen_plan(&sized) == UNSEEN_OK) {
+        recipe->filter = s->is_fixed ? "block" : "layered";
+        recipe->starts_small = false;
+        recipe->capacity = s->capacity;
+        recipe->bytes = sized.bits / 8;
+    }
+}
+
+/* Sets that can remove or count are "compact" at any rate. */
+static enum unseen_status choose(struct recipe *recipe)
+{
+    const struct settings *s = &recipe->settings;
+    const bool is_loose = s->family == FAMILY_BLOOM && s->fpr >= layered_rate_min;
+    recipe->starts_small = true;
+    recipe->filter = s->family == FAMILY_CUCKOO ? "compact-count"
+                     : is_loose                 ? "layered"
+                                                : "compact";
+    recipe->rate = is_loose || s->fpr < narrow_rate ? s->fpr : narrow_rate;
+    if (is_loose && s->capacity > SMALL_CAPACITY) {
+        take_sized(recipe);
+    }
+    return s->fpr >= UNSEEN_FPR_DEFAULT ? UNSEEN_OK : UNSEEN_ERR_FPR;
+}
+
+static enum unseen_status make_url(struct recipe *recipe, const struct unseen_allocator *allocator)
+{
+    const struct unseen_url_options options = {
+        .size = sizeof(options), .profile = recipe->settings.profile, .allocator = allocator};
+    return recipe->settings.profile[0] ? unseen_url_create(&recipe->url, &options, NULL)
+                                       : UNSEEN_OK;
+}
+
+static enum unseen_status make_keyer(struct recipe *recipe,
+                                     const struct unseen_allocator *allocator)
+{
+    const struct unseen_set_options options = {.size = sizeof(options),
+                                               .filter = "block",
+                                               .capacity = 1,
+                                               .fpr = 0.5,
+                                               .seed = recipe->settings.seed,
+                                               .seed_len = SEED_LEN,
+                                               .key_bits = recipe->key_bits,
+                                               .url = recipe->url,
+                                               .allocator = allocator};
+    return unseen_set_create(&recipe->keyer, &options, NULL);
+}
+
+/* Gives the recipe the next id that is free. */
+static void take_id(struct recipe *recipe)
+{
+    if (nids == NIDS - 1) {
+        return;
+    }
+    do {
+        last_id++;
+    } while (last_id == 0 || ids[last_id]);
+    nids++;
+    ids[last_id] = recipe;
+    recipe->id = last_id;
+}
+
+static void give_id_back(struct recipe *recipe)
+{
+    if (recipe->id != 0) {
+        nids--;
+        ids[recipe->id] = NULL;
+    }
+}
+
+static void discard(struct recipe *recipe)
+{
+    unseen_set_free(recipe->keyer);
+    unseen_url_free(recipe->url);
+    server.Free(recipe);
+}
+
+/* Keys of 64 bits add n / 2^64 to the rate of n keys, which only the lowest rate would feel. */
+static enum unseen_status make(struct recipe **recipe_out, const struct settings *settings)
+{
+    struct recipe *recipe = server.TryAlloc(sizeof(*recipe));
+    if (!recipe) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    *recipe = (struct recipe){.settings = *settings, .nusers = 1};
+    recipe->key_bits = settings->fpr >= narrow_rate ? 64 : 96;
+    const struct unseen_allocator allocator = memory_allocator(&shared_memory);
+    enum unseen_status status = choose(recipe);
+    status = status == UNSEEN_OK ? make_url(recipe, &allocator) : status;
+    status = status == UNSEEN_OK ? make_keyer(recipe, &allocator) : status;
+    if (status != UNSEEN_OK) {
+        discard(recipe);
+        return status;
+    }
+    *recipe_out = recipe;
+    return UNSEEN_OK;
+}
+
+static bool are_equal(const struct settings *a, const uint8_t *b, size_t b_len)
+{
+    uint8_t buf[SETTINGS_MAX];
+    return settings_encode(a, buf) == b_len && memcmp(buf, b, b_len) == 0;
+}
+
+enum unseen_status recipe_acquire(struct recipe **recipe_out, const struct settings *settings)
+{
+    uint8_t buf[SETTINGS_MAX];
+    const size_t len = settings_encode(settings, buf);
+    struct recipe **chain = &chains[checksum_of(buf, len - 4) % NCHAINS];
+    enum unseen_status status = UNSEEN_OK;
+    pthread_mutex_lock(&lock);
+    struct recipe *recipe = *chain;
+    while (recipe && !are_equal(&recipe->settings, buf, len)) {
+        recipe = recipe->next;
+    }
+    if (recipe) {
+        recipe->nusers++;
+    } else {
+        status = make(&recipe, settings);
+        if (status == UNSEEN_OK) {
+            recipe->next = *chain;
+            *chain = recipe;
+            take_id(recipe);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    if (status == UNSEEN_OK) {
+        *recipe_out = recipe;
+    }
+    return status;
+}
+
+void recipe_share(struct recipe *recipe)
+{
+    pthread_mutex_lock(&lock);
+    recipe->nusers++;
+    pthread_mutex_unlock(&lock);
+}
+
+void recipe_release(struct recipe *recipe)
+{
+    uint8_t buf[SETTINGS_MAX];
+    pthread_mutex_lock(&lock);
+    if (--recipe->nusers == 0) {
+        const size_t len = settings_encode(&recipe->settings, buf);
+        struct recipe **link = &chains[checksum_of(buf, len - 4) % NCHAINS];
+        while (*link != recipe) {
+            link = &(*link)->next;
+        }
+        *link = recipe->next;
+        give_id_back(recipe);
+        discard(recipe);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+struct recipe *recipe_of_id(uint16_t id)
+{
+    return ids[id];
+}
+
+enum unseen_status recipe_keys(const struct recipe *recipe, struct server_string **items, size_t n,
+                               struct unseen_key *keys)
+{
+    struct unseen_bytes texts[ITEMS_BATCH];
+    for (size_t i = 0; i < n; i++) {
+        texts[i].data = server.StringPtrLen(items[i], &texts[i].len);
+    }
+    return unseen_set_keys(recipe->keyer, texts, n, keys, NULL);
+}
