@@ -8,6 +8,7 @@ portable_packages="qemu-user gcc-aarch64-linux-gnu gcc-s390x-linux-gnu
     libc6-dev-arm64-cross libc6-dev-s390x-cross"
 planner_packages="clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 libxxhash-dev libsodium-dev"
 pages_packages="$planner_packages chromium-headless-shell nodejs pandoc mandoc python3"
+lint_packages="lintian mmdebstrap debhelper dpkg-dev systemd"
 systems_packages="liblmdb-dev librocksdb-dev libleveldb-dev"
 static_packages="cppcheck shellcheck clang-14 clang-tidy-14 python3-dev"
 

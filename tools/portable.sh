@@ -51,5 +51,7 @@ cmake -G Ninja -B "$build" -DCMAKE_BUILD_TYPE=Release -DUNSEEN_WERROR=ON -DUNSEE
     -DCMAKE_CROSSCOMPILING_EMULATOR=qemu-$arch -DCMAKE_C_FLAGS="-isystem $root/usr/include" \
     -DCMAKE_EXE_LINKER_FLAGS="-static -L$root/usr/lib/$arch-linux-gnu" \
     -DCMAKE_C_STANDARD_LIBRARIES="-lunistring"
+began=$(date +%s)
 cmake --build "$build" -j 2 --target unit_tests
+echo "built $arch in $(($(date +%s) - began)) s"
 exec ctest --test-dir "$build" -j 2 --output-on-failure --no-tests=error "$@"

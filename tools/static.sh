@@ -82,7 +82,7 @@ for tool in cppcheck clang_tidy shellcheck; do
         run_$tool || status=FAILED
     fi
     [ $status = clean ] || nfailed=$((nfailed + 1))
-    echo "$tool: $status, $((SECONDS - began)) s"
+    echo "Test #0: static/$tool ... $status $((SECONDS - began)) sec"
 done
 echo "$((100 * (3 - nfailed) / 3))% tests passed, $nfailed tests failed out of 3"
 [ $nfailed = 0 ]

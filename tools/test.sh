@@ -1,46 +1,65 @@
 #!/bin/bash
-# Installs what the tests need, then builds and runs every test:
+# Installs what the tests need, then builds and runs them: some 15 minutes on 2 quiet cores. `all` runs what else there
+# is: more stages, and in the stages what follows a plus sign here.
 #
-#     release   gcc, warnings are errors: unit tests (those of kernels at each SIMD level), the tool,
-#               the crash harnesses, the replays of the fuzz targets, the checks of the tree (layers,
-#               format, packaging, ...)
-#     clang     all of it compiled by clang: unit tests, the replays
-#     asan      unit tests, the tool, the crash harnesses under AddressSanitizer and UBSan
+#     release   gcc, warnings are errors: unit tests (those of kernels at each SIMD level), the tool, the crash
+#               harnesses, the replays of the fuzz targets, the checks of the tree (layers, format, packaging, ...)
+#               + the planted faults of the crash harnesses, and tests with the label "all"
+#     asan      clang, warnings are errors, AddressSanitizer and UBSan: unit tests, the crash harnesses that call the
+#               library, the tests of the tool with the label "bytes"
+#               + all tests of the tool
 #     tsan      the tests with threads, under ThreadSanitizer
-#     fuzz      each fuzz target for a few seconds under AddressSanitizer, starting from its corpus
-#     portable  unit tests as aarch64 and as s390x (big endian), under qemu
+#     fuzz      each fuzz target for a few seconds in the build of asan, starting from its corpus
+#     portable  unit tests as s390x (big endian), under qemu
+#               + as aarch64
+#     static    cppcheck, clang-tidy, shellcheck (tools/static.sh)
+#     python    the Python package from a wheel of its sdist (tools/python.sh)
+#               + from the checkout
+#     module    the module in a Redis server, and under AddressSanitizer (tools/module.sh)
+#               + in two Valkey servers
+#   in all only:
+#     clang     all of it compiled by clang for a release: unit tests, the replays
 #     packages  the Debian packages, checked by lintian and used in a bare Debian 12; the static tool
 #     pages     the planner page in a headless Chromium, and the documents as a site
-#     static    cppcheck, clang-tidy, shellcheck (tools/static.sh)
 #     systems   examples in front of stores that need heavy packages: LMDB, RocksDB, LevelDB; of a cache and
 #               a database (tests/systems)
-#     python    the Python package, from the checkout and from its sdist (tools/python.sh)
-#     module    the module in Redis and Valkey servers (tools/module.sh)
 #
-# usage: tools/test.sh [quick]         quick: the release stage only
-#        tools/test.sh STAGE...        these stages only
-#        tools/test.sh long            what takes hours: kills, power cuts, flipped bits, failing calls,
-#                                      forged files, fuzzing, 10^9 keys (docs/runs.md)
+# usage: tools/test.sh [all] [STAGE...]     these stages only
+#        tools/test.sh quick                the release stage only
+#        tools/test.sh long                 what takes hours: kills, power cuts, flipped bits, failing calls,
+#                                           forged files, fuzzing, 10^9 keys (docs/runs.md)
 #
 # Stages that wait more than they compute run beside the others: python, packages, pages, systems and module.
 #
-# A stage that has passed is not run again while its inputs stay as they are: the files of the
-# checkout, the compilers and the processor. UNSEEN_TEST_AGAIN=1 runs it all the same.
+# Each stage ends with its seconds for building and for testing, the processor seconds of both, and its slowest tests.
+#
+# A stage that has passed is not run again while its inputs stay as they are: the files that paths_of names, the
+# compilers and the processor. UNSEEN_TEST_AGAIN=1 runs it all the same.
 #
 # UNSEEN_FUZZ_SECONDS=60: for each fuzz target (5 from one seed, long: 3600 from a new one).
 # UNSEEN_LONG_SCALE=0.01: a long run that is cut to that part, to try it.
 set -eu
 cd "$(dirname "$0")/.."
 . tools/packages.sh
+script_start=$SECONDS
 
 long_stages="long_crash long_serve long_systems long_module long_python long_asan long_forged long_fuzz long_keys"
-all_stages="release clang asan tsan fuzz portable python module packages pages systems static"
+default_stages="release asan tsan fuzz portable static python module"
+all_stages="$default_stages clang packages pages systems"
 # These wait more than they compute: they run one after the other beside the rest, in this order, as soon as the
-# builds that they use are made, and those of nobody else. Fuzzing counts seconds, so it comes last.
-beside_stages="python packages pages systems module"
+# build of release is made. Fuzzing counts seconds, so it comes last.
+beside_stages="python module packages pages systems"
 main_stages="release asan clang tsan portable static fuzz"
-case ${1-} in
-'') stages=$all_stages ;;
+
+all=
+stages=$default_stages
+if [ "${1-}" = all ]; then
+    all=1
+    stages=$all_stages
+    shift
+fi
+case "$all${1-}" in
+'' | 1) ;;
 quick) stages="release" ;;
 long) stages=$long_stages ;;
 *)
@@ -49,7 +68,7 @@ long) stages=$long_stages ;;
         case " $all_stages $long_stages " in
         *" $stage "*) ;;
         *)
-            echo "usage: tools/test.sh [quick | long | STAGE...] (stages: $all_stages)" >&2
+            echo "usage: tools/test.sh [quick | long | [all] [STAGE...]] (stages: $all_stages)" >&2
             exit 2
             ;;
         esac
@@ -62,10 +81,10 @@ esac
 install_missing $build_packages clang-14 libclang-rt-14-dev clang-format-14 binutils \
     zstd gzip xz-utils bzip2 strace util-linux bsdutils mount mandoc python3 redis-server sqlite3 \
     libjansson-dev libsqlite3-dev liblmdb-dev golang-go default-jdk-headless nodejs squid postfix nginx-light curl zsh fish \
-    lintian mmdebstrap debhelper dpkg-dev systemd \
     postgresql python3-psycopg2 golang-github-lib-pq-dev git iproute2 $portable_packages $static_packages abigail-tools libunistring-dev \
     python3-dev python3-venv python3-pip golang-github-dcso-bloom-cli libguava-java
 # Two stages that run at once must not install at once.
+case " $stages " in *" packages "*) install_missing $lint_packages ;; esac
 case " $stages " in *" pages "*) install_missing $pages_packages ;; esac
 case " $stages " in *" systems "*) install_missing $systems_packages ;; esac
 
@@ -79,6 +98,15 @@ $fixed true 2>/dev/null || fixed=
 
 # ---- stages --------------------------------------------------------------------------------------
 
+# built NAME COMMAND...: a build, whose seconds go to the report of the stage.
+built() {
+    local name=$1 began=$SECONDS status=0
+    shift
+    "$@" || status=$?
+    echo "built $name in $((SECONDS - began)) s"
+    return $status
+}
+
 # configure_build NAME TARGET... -- [cmake argument]...: NAME is a preset's, or a folder's.
 configure_build() {
     local name=$1 targets=()
@@ -88,7 +116,20 @@ configure_build() {
         shift
     done
     shift
-    cmake "$@" -B "build/$name" && cmake --build "build/$name" -j 2 --target "${targets[@]}"
+    mkdir -p build
+    (
+        flock 9 # a stage beside this one may build in the same folder
+        cmake "$@" -B "build/$name" && built "$name" cmake --build "build/$name" -j 2 --target "${targets[@]}"
+    ) 9>"build/$name.lock"
+}
+
+# timed NAME COMMAND...: a test that ctest does not run, with a line as ctest prints it.
+timed() {
+    local name=$1 began=$SECONDS status=0
+    shift
+    "$@" || status=$?
+    echo "Test #0: $name ... $((SECONDS - began)) sec"
+    return $status
 }
 
 # A Python with the w3lib that Scrapy installs today, for cli/scrapy_peer, which is skipped without it:
@@ -102,27 +143,13 @@ w3lib_python() {
     echo "$PWD/build/w3lib/bin/python"
 }
 
-# run_ctest BUILD ARGUMENT...: tests of the tool (cli/) run servers, leases and kills side by side. A busy
-# machine may be too late for one. Up to two of them run once more, alone. The last lines of the whole run
-# name them, and the log has the first failure: such a test, or what it has found, is to be mended. All other
-# tests have no second chance.
-run_ctest() {
-    local build=build/$1 failed
-    shift
-    rm -f "$build/Testing/Temporary/LastTestsFailed.log"
-    $fixed ctest "$@" && return
-    failed=$(cut -d : -f 2 "$build/Testing/Temporary/LastTestsFailed.log" 2>/dev/null)
-    case $(printf '%s\n' "$failed" | grep -c '^cli/')/$(printf '%s\n' "$failed" | grep -c -v '^cli/') in
-    1/0 | 2/0) ;;
-    *) return 1 ;;
-    esac
-    printf 'again, alone: %s\n' $failed
-    $fixed ctest --test-dir "$build" --rerun-failed -j 1 --timeout 600 --output-on-failure --no-tests=error
-}
+# What `all` adds to a stage has the label "all".
+not_in_all=
+[ -n "$all" ] || not_in_all='-LE ^all$'
 
 stage_release() {
     configure_build release all -- --preset release -DUNSEEN_WERROR=ON &&
-        fixed='' UNSEEN_SCRAPY_PYTHON=$(w3lib_python) run_ctest release --preset release
+        UNSEEN_SCRAPY_PYTHON=$(w3lib_python) ctest --preset release $not_in_all
 }
 
 # The crash harnesses are about the order of system calls, and the tests of the tool about what it says,
@@ -133,15 +160,23 @@ stage_clang() {
             -LE once -R '^(unit|fuzz)/'
 }
 
-# The replays of the fuzz targets are part of the fuzz stage, under the same sanitizers. A planted
-# fault tests its harness, not the code. crash/list takes four minutes here: long_asan has it.
+build_asan() {
+    configure_build asan "$@" -- --preset asan -DUNSEEN_WERROR=ON
+}
+
+# The replays of the fuzz targets are part of the fuzz stage. A planted fault tests its harness, not the code.
+# crash/list takes four minutes here: long_asan has it.
 stage_asan() {
-    configure_build asan unseen unit_tests crash_tests print_urls -- --preset asan &&
-        run_ctest asan --preset asan -LE once -E '^fuzz/|^crash/.*/|^crash/list$'
+    local status=0 scripts='-L ^bytes$'
+    [ -z "$all" ] || scripts='-R ^cli/ -LE ^once$'
+    build_asan unseen unit_tests crash_tests print_urls || return 1
+    $fixed ctest --preset asan -R '^(unit|crash)/' -E '^crash/.*/|^crash/list$' || status=1
+    $fixed ctest --preset asan $scripts || status=1
+    return $status
 }
 
 stage_tsan() {
-    configure_build tsan unseen thread_tests print_urls -- --preset tsan && run_ctest tsan --preset tsan
+    configure_build tsan unseen thread_tests print_urls -- --preset tsan && $fixed ctest --preset tsan $not_in_all
 }
 
 # Each target, two at a time, for $1 seconds. libFuzzer's own report ends a failing run with a non-zero
@@ -149,7 +184,7 @@ stage_tsan() {
 # by a change. New inputs are the work of the stage long_fuzz. (-use_cmp=0, as libFuzzer takes operands of
 # comparisons for its inputs, and addresses are not the same in each run.)
 stage_fuzz() {
-    configure_build fuzz fuzzers -- --preset fuzz || return 1
+    build_asan fuzzers || return 1
     run_fuzzers "${UNSEEN_FUZZ_SECONDS:-5}" -seed=1 -use_cmp=0
 }
 
@@ -161,7 +196,7 @@ run_fuzzers() {
     local found ntargets nbroken name seconds=$1
     shift
     found=$(mktemp -d)
-    printf '%s\n' build/fuzz/fuzz/fuzz_* | grep -v '\.' |
+    printf '%s\n' build/asan/fuzz/fuzz_* | grep -v '\.' |
         LC_ALL=C seconds=$seconds options=$* found=$found fixed=$fixed logs=$logs xargs -P 2 -I '{}' sh -c '
             name=$(basename "{}")
             mkdir "$found/$name"
@@ -194,8 +229,8 @@ run_fuzzers() {
 stage_portable() {
     local slow='bitmap|block|exact|key_attack|limits|list|list_changes|list_page|list_parts|list_resume'
     slow="^unit/($slow|order|rate|scalable|set|store|store_filters|store_refresh|url_fast|url_node)/"
-    local status=0
-    for arch in aarch64 s390x; do
+    local status=0 arch
+    for arch in s390x ${all:+aarch64}; do
         tools/portable.sh $arch -R '/portable$' -E "$slow" || status=1
     done
     return $status
@@ -203,27 +238,25 @@ stage_portable() {
 
 stage_packages() {
     local status=0
-    tests/packages/deb.sh || status=1
-    tests/packages/static.sh || status=1
+    timed packages/deb tests/packages/deb.sh || status=1
+    timed packages/static tests/packages/static.sh || status=1
     return $status
 }
 
 stage_systems() {
     local status=0 test
-    install_missing $systems_packages || return 1
     configure_build release unseen unseen_static unseen_module -- --preset release -DUNSEEN_WERROR=ON || return 1
     for test in tests/systems/*.sh; do
-        "$test" || status=1
+        timed "systems/$(basename "$test" .sh)" "$test" || status=1
     done
     return $status
 }
 
 stage_pages() {
     local nfailed=0
-    install_missing $pages_packages || return 1
     configure_build release unseen -- --preset release -DUNSEEN_WERROR=ON || return 1
-    tests/pages/planner.sh || nfailed=$((nfailed + 1))
-    tests/pages/site.sh || nfailed=$((nfailed + 1))
+    timed pages/planner tests/pages/planner.sh || nfailed=$((nfailed + 1))
+    timed pages/site tests/pages/site.sh || nfailed=$((nfailed + 1))
     closing_line $((2 - nfailed)) 2
     [ $nfailed = 0 ]
 }
@@ -233,12 +266,13 @@ stage_static() {
 }
 
 stage_python() {
-    configure_build release unseen unseen_module -- --preset release -DUNSEEN_WERROR=ON && tools/python.sh
+    configure_build release unseen unseen_module -- --preset release -DUNSEEN_WERROR=ON &&
+        tools/python.sh ${all:+checkout} wheel
 }
 
 stage_module() {
-    configure_build release unseen_module -- --preset release -DUNSEEN_WERROR=ON &&
-        configure_build asan unseen_module -- --preset asan && tools/module.sh
+    configure_build release unseen_module -- --preset release -DUNSEEN_WERROR=ON && build_asan unseen_module &&
+        tools/module.sh redis70 ${all:+valkey80 valkey9} asan
 }
 
 # closing_line NPASSED NTESTS: in ctest's words.
@@ -305,7 +339,7 @@ stage_long_module() {
 stage_long_python() {
     local status=0
     long_build release unseen unseen_module || return 1
-    UNSEEN_CRASH_SCALE=$(scaled 10) tools/python.sh || status=1
+    UNSEEN_CRASH_SCALE=$(scaled 10) tools/python.sh checkout wheel || status=1
     tools/python_debian13.sh || status=1
     return $status
 }
@@ -322,7 +356,7 @@ stage_long_forged() {
 }
 
 stage_long_fuzz() {
-    long_build fuzz fuzzers || return 1
+    long_build asan fuzzers || return 1
     run_fuzzers "${UNSEEN_FUZZ_SECONDS:-$(scaled 3600)}"
 }
 
@@ -340,13 +374,31 @@ stage_long_keys() {
 
 # ---- all -----------------------------------------------------------------------------------------
 
-# What a stage depends on, as a checksum. Only the stages release, packages, python and pages
-# depend on the documents.
+# The files that a stage depends on, as patterns of git: all but those of rooms that it never enters.
+paths_of() {
+    local code="include src cli module fuzz cmake CMakeLists.txt CMakePresets.json tools/test.sh tools/packages.sh"
+    local tests="tests :!tests/module :!tests/systems :!tests/pages :!tests/packages :!tests/mutants :!tests/build"
+    case $1 in
+    release) echo ". :!bindings/python/unseen :!bindings/python/tests :!tests/module :!tests/systems :!tests/pages" \
+        ":!tests/packages :!tests/mutants" ;;
+    asan | tsan | fuzz) echo "$code $tests bindings/python/src :!*.md" ;;
+    clang) echo "$code $tests bindings/python/src bench :!*.md" ;;
+    portable) echo "$code $tests bindings/python/src tools/portable.sh :!tests/cli :!*.md" ;;
+    static) echo "$code *.sh *.bash .ci bindings/python/src .clang-tidy :!*.md" ;;
+    python) echo "$code bindings tests/run_unittest.py examples docs README.md tools/python.sh" ;;
+    module) echo "$code tests/module tests/run_unittest.py tools/module.sh :!*.md" ;;
+    systems) echo "$code tests/systems tests/packages/common.bash examples" ;;
+    pages) echo "$code tests/pages planner docs *.md tools" ;;
+    *) echo . ;;
+    esac
+}
+
+# What a stage depends on, as a checksum.
 inputs_of() {
-    local pages=(':!*.md' ':!docs')
-    case $1 in release | packages | python | pages) pages=() ;; esac
+    local paths
+    read -r -a paths <<<"$(paths_of "$1")"
     {
-        git ls-files -z -co --exclude-standard -- . "${pages[@]}" | sort -z | xargs -0 sha256sum 2>&1
+        git ls-files -z -co --exclude-standard -- "${paths[@]}" | sort -z | xargs -0 sha256sum 2>&1
         gcc --version
         clang-14 --version
         uname -m
@@ -356,41 +408,66 @@ inputs_of() {
     } | sha256sum | cut -d ' ' -f 1
 }
 
-# The counts of a log: tests, failed, skipped, as ctest printed them in all its runs. A test that was run
-# again counts as it ended. A stage that got no further than its build is one failure.
+# The counts of a log: tests, failed, skipped, as ctest printed them in all its runs, and the seconds of builds.
+# A stage that got no further than its build is one failure.
 counts_of() {
     awk '/^[0-9]+% tests passed, [0-9]+ tests? failed out of [0-9]+$/ { n += $NF; failed += $4 }
-        /^again, alone: / { n--; failed-- }
         /\*\*\*Skipped/ { skipped++ }
-        END { print n ? n : 1, n ? failed + 0 : 1, skipped + 0 }' "$1"
+        /^built .* in [0-9]+ s$/ { built += $(NF - 1) }
+        END { print n ? n : 1, n ? failed + 0 : 1, skipped + 0, built + 0 }' "$1"
 }
 
-# Runs a stage. Its line of the summary, and what the counts of all need, go to files.
+# The ten slowest tests of a log, each with its seconds.
+slowest_of() {
+    sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec.*$/\2 \1/p' "$1" | sort -rn | head -n 10 |
+        awk '{ printf "%s%s %.0f s", NR > 1 ? ", " : "", $2, $1 } END { if (NR) print "" }'
+}
+
+# processor_seconds FILE: of the commands that have ended, from what the shell's own `times` has put there.
+processor_seconds() {
+    awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); s += 60 * part[1] + part[2] } printf "%.0f", s }' "$1"
+}
+
+table='%-9s %-13s %6s %7s %8s %8s %7s %12s\n'
+
+# Runs a stage. Its row of the summary goes to a file.
 run_stage() {
-    local stage=$1 began=$SECONDS log=$logs/$1.log inputs status line ntests nfailed nskipped
+    local stage=$1 began=$SECONDS log=$logs/$1.log inputs status ntests nfailed nskipped nbuilt before ncpu=0 took=0
     echo "== $stage"
     inputs=$(git rev-parse --is-inside-work-tree >/dev/null 2>&1 && inputs_of "$stage" || echo none)
-    if [ "${UNSEEN_TEST_AGAIN-}" != 1 ] && [ "$inputs" != none ] && [ -e "$log" ] &&
-        [ "$(cat "$green/$stage" 2>/dev/null)" = "$inputs" ]; then
-        status="passed before, and nothing has changed"
+    times >"$results/$stage.times"
+    before=$(processor_seconds "$results/$stage.times")
+    case $inputs/$(cat "$green/$stage" 2>/dev/null) in
+    none/*) status=new ;;
+    "$inputs/$inputs all") status=as-before ;;
+    "$inputs/$inputs") status=${all:+new} && status=${status:-as-before} ;;
+    *) status=new ;;
+    esac
+    if [ "${UNSEEN_TEST_AGAIN-}" != 1 ] && [ $status = as-before ] && [ -e "$log" ]; then
+        echo "$stage has passed before, and nothing has changed"
     elif rm -f "$green/$stage" && stage_"$stage" >"$log" 2>&1; then
         status=passed
-        echo "$inputs" >"$green/$stage"
+        echo "$inputs${all:+ all}" >"$green/$stage"
     else
         status=FAILED
         tail -n 100 "$log"
     fi
-    read -r ntests nfailed nskipped <<<"$(counts_of "$log")"
+    read -r ntests nfailed nskipped nbuilt <<<"$(counts_of "$log")"
     # A build that failed between two runs of ctest.
     if [ "$status" = FAILED ] && [ "$nfailed" = 0 ]; then
         ntests=$((ntests + 1))
         nfailed=1
     fi
-    line=$(printf '%-8s %s: %d tests, %d failed, %d skipped, %d s' "$stage" "$status" "$ntests" \
-        "$nfailed" "$nskipped" $((SECONDS - began)))
-    echo "$line"
+    if [ $status = as-before ]; then
+        nbuilt=0
+    else
+        times >"$results/$stage.times"
+        ncpu=$(($(processor_seconds "$results/$stage.times") - before))
+        took=$((SECONDS - began - nbuilt))
+        echo "$stage $status: built in $nbuilt s, tested in $took s; the slowest: $(slowest_of "$log")"
+    fi
     echo "$ntests $nfailed $status" >"$results/$stage.counts"
-    echo "$line" >"$results/$stage.line"
+    printf "$table" "$stage" "$status" "$ntests" "$nfailed" "$nskipped" "$nbuilt" "$took" "$ncpu" >"$results/$stage.row"
 }
 
 # those_of "STAGE...": the stages that were asked for among these, in this order.
@@ -401,11 +478,9 @@ those_of() {
     done
 }
 
-# The module is tested in the build of asan, too, which may be under way.
 run_beside() {
     local stage
     for stage in $(those_of "$beside_stages"); do
-        while [ "$stage" = module ] && [ -e "$results/asan.running" ]; do sleep 1; done
         run_stage "$stage"
     done
 }
@@ -427,39 +502,36 @@ start_beside() {
 }
 
 start=$SECONDS
-case " $(those_of "$main_stages" | paste -s -d ' ') " in *" asan "*) : >"$results/asan.running" ;; esac
 for stage in $(those_of "$long_stages") $(those_of "$main_stages"); do
     [ "$stage" = release ] || start_beside
     run_stage "$stage"
-    rm -f "$results/$stage.running"
 done
 start_beside
 [ -z "$beside" ] || wait "$beside" || true
 beside=
 
-all=0
+all_tests=0
 passed=0
-summary=
+rows=
 failed_stages=
 logs_used=
 for stage in $stages; do
     # A stage without a result has ended this script, or was ended.
     read -r ntests nfailed status <<<"$(cat "$results/$stage.counts" 2>/dev/null || echo "1 1 FAILED")"
     [ "$status" != FAILED ] || failed_stages="$failed_stages $stage"
-    all=$((all + ntests))
+    all_tests=$((all_tests + ntests))
     passed=$((passed + ntests - nfailed))
-    summary="$summary$(cat "$results/$stage.line" 2>/dev/null || echo "$stage FAILED: it did not end")
+    rows="$rows$(cat "$results/$stage.row" 2>/dev/null || echo "$stage FAILED: it did not end")
 "
     [ ! -e "$logs/$stage.log" ] || logs_used="$logs_used $logs/$stage.log"
 done
 
 echo
-printf '%s' "$summary"
+printf "$table" stage result tests failed skipped "build s" "test s" "processor s"
+printf '%s' "$rows"
 skipped=$(cat /dev/null $logs_used | grep -E '\*\*\*Skipped' | sed -E 's/^.*: ([^ ]+) \.*.*$/\1/' | sort -u)
 [ -z "$skipped" ] || echo "skipped:" $skipped
-again=$(cat /dev/null $logs_used | sed -n 's/^again, alone: //p' | sort | uniq -c)
-[ -z "$again" ] || echo "run again, alone, and to be mended:" $again
-echo "$((SECONDS - start)) s in all; logs in $logs"
+echo "$((start - script_start)) s of installing, $((SECONDS - start)) s of stages; logs in $logs"
 [ -z "$failed_stages" ] || echo "FAILED:$failed_stages"
-closing_line $passed $all
+closing_line $passed $all_tests
 [ -z "$failed_stages" ]
