@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Time since some moment in the past. The clock runs on when the time of day is set. */
+ * Time since some moment in the past. The clock runs on when the time of day is set.
+ *
+ * All that waits for a time asks this clock: progress lines, leases, looks at a file that may have
+ * changed, the patience with a client or a lock. A test drives it: if UNSEEN_TEST_CLOCK names a
+ * file, the time is the number of seconds in that file, and stands still until the test writes
+ * another one. */
 #ifndef UNSEEN_CLI_CLOCK_H
 #define UNSEEN_CLI_CLOCK_H
 
 #include <stdint.h>
-#include <time.h>
 
 /* In seconds. */
-static inline double clock_now(void)
-{
-    struct timespec t = {0, 0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* fails only for an unknown clock */
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+double clock_now(void);
 
 /* Never 0. */
-static inline uint64_t clock_milliseconds(void)
-{
-    return (uint64_t)(clock_now() * 1000) + 1;
-}
+uint64_t clock_milliseconds(void);
 
 #endif

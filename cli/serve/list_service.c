@@ -8,17 +8,16 @@
 #include "serve/service.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "print/message.h"
 #include "seen/stores.h"
 #include "serve/names.h"
 
-#define SECOND ((uint64_t)1000000000)
-#define MINUTE (60 * SECOND)
-
 enum {
-    HOST_ROOM = 512 /* no host is longer than 253 bytes */
+    HOST_ROOM = 512,   /* no host is longer than 253 bytes */
+    LOOK_MS = 1000,    /* between two looks at the file */
+    REFUSED_MS = 60000 /* before a file that was refused is tried again */
 };
 
 /* ---- Opening --------------------------------------------------------------------------------- */
@@ -106,14 +105,6 @@ void service_close_list(struct service *s)
 
 /* ---- A new file, and changes ----------------------------------------------------------------- */
 
-/* Time that only goes forward. Without a clock the file is looked at in every call. */
-static uint64_t now(void)
-{
-    struct timespec t = {0, 0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
-
 static bool is_same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
@@ -163,7 +154,7 @@ static void take_commits(struct service *s)
  * written, and once a minute, because the cause may lie elsewhere. */
 static void take_file(struct service *s, const struct stat *file, uint64_t time)
 {
-    if (is_unchanged(file, &s->refused) && time - s->refused_at < MINUTE) {
+    if (is_unchanged(file, &s->refused) && time - s->refused_at < REFUSED_MS) {
         return;
     }
     if (open_named_file(s, file)) {
@@ -179,9 +170,9 @@ static void take_file(struct service *s, const struct stat *file, uint64_t time)
 void service_refresh(struct service *s)
 {
     const bool is_read_only = s->list.list || s->protocol->finds || s->read_only;
-    const uint64_t time = is_read_only ? now() : 0;
+    const uint64_t time = is_read_only ? clock_milliseconds() : 0;
     struct stat file;
-    if (!is_read_only || time - s->looked < SECOND) {
+    if (!is_read_only || time - s->looked < LOOK_MS) {
         return;
     }
     s->looked = time;

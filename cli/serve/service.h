@@ -69,7 +69,7 @@ struct service {
     struct text room;    /* for the expressions of a URL */
     bool lost;           /* the open list was overwritten or cut short */
     bool in_trouble;     /* an error was reported, and has lasted since */
-    uint64_t looked;     /* when the file was last looked at, in nanoseconds */
+    uint64_t looked;     /* when the file was last looked at, in milliseconds */
     struct stat file;    /* the file that is open */
     struct stat refused; /* a file that could not be opened, and when */
     uint64_t refused_at;

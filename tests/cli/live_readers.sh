@@ -44,7 +44,8 @@ ends() {
 add() { printf '%s\n' "$@" | holds "$UNSEEN" add s > /dev/null; }
 
 # Each run looks at the store at most once a second.
-later() { sleep 1.1; }
+hold_time
+later() { pass_time 1; }
 
 add http://e.com/1
 begin dry "$UNSEEN" -n -s s --line-buffered

@@ -5,6 +5,7 @@ import grp, json, os, random, signal, socket, subprocess, sys, threading, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "lib"))
 from serving import SCALE, SEED, TOOL, Client, Server, count, eventually
+from test_clock import hold_time, let_time_go, pass_time
 
 random.seed(SEED)
 
@@ -472,6 +473,7 @@ def handed_out(client, request):
     return [client.line().split(" ", 1) for _ in range(n)]
 
 
+hold_time()
 server = Server("leased")
 c, d = Client(), Client()
 token = lease_of(c.ask("L 60 http://lease/a"))
@@ -501,7 +503,7 @@ assert [c.line()[:2] for _ in range(3)] == ["OK", "1", "1 "]
 # Its time is over: others get it, and the late worker changes nothing.
 late = lease_of(c.ask("L 1 http://lease/late"))
 kept = lease_of(c.ask("L 60 http://lease/kept"))
-time.sleep(1.1)
+pass_time(1)
 assert d.ask("C http://lease/late") == "0"
 again = handed_out(d, "X 10 60")
 assert [u for _, u in again] == ["http://lease/late"], again
@@ -557,6 +559,7 @@ assert c.ask("F") == "OK" and json.loads(c.ask("S"))["leases"] == 0
 eventually(lambda: os.path.getsize("leased.leases") < 1500000)  # written anew
 server.end()
 assert not os.path.exists("leased.leases")
+let_time_go()
 
 
 def lease_worker(log, seed):

@@ -4,6 +4,7 @@
 #     expect STATUS STDOUT STDERR      what it must have done; both texts in printf's notation
 #     same FILE FILE                   two files must be equal
 #     holds COMMAND..., lacks PATTERN FILE, eventually COMMAND..., sanitized
+#     hold_time; pass_time SECONDS     the time that the tool sees stands still; it goes on by SECONDS
 #     finish                           the last line of a test
 #
 # Tests with some 10,000 lines and more give a seed: with a random one, a wrong answer of the set
@@ -103,6 +104,18 @@ eventually() {
     done
     complain "never true: $*"
     return 1
+}
+
+# What the tool waits for by its clock (cli/clock.h) comes when the test lets it, however slow the machine is.
+hold_time() {
+    export UNSEEN_TEST_CLOCK=${1:-$scratch/clock}
+    echo 1000 > "$UNSEEN_TEST_CLOCK"
+}
+
+# The file is replaced by another one, so that nobody reads half of a number.
+pass_time() {
+    echo $(($(cat "$UNSEEN_TEST_CLOCK") + $1)) > "$UNSEEN_TEST_CLOCK.new"
+    mv "$UNSEEN_TEST_CLOCK.new" "$UNSEEN_TEST_CLOCK"
 }
 
 # True for a tool with a sanitizer, which has its own allocator, takes terabytes of addresses, and
