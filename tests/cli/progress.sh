@@ -2,34 +2,40 @@
 # Label: once
 . "$(dirname "$0")/lib/common.bash"
 
-# Nothing here depends on how fast the machine is: the input goes on until the line is there, and a run that was
-# too quick to show enough is run again.
+# Nothing here depends on how fast the machine is: the time that the tool sees is the test's, the input goes on until
+# the line is there, and a run that was too quick to show enough is run again.
 
 # Into a log or a pipe only if asked for: a line after a second, then every five.
 printf '1\n' > one
 unseen add s.unseen one
 cp s.unseen add.unseen
-feed() { # ERR: the lines 1, 2, 2, 2, ... until there is a line of progress in ERR, and for a second more
+feed() { # ERR: the lines 1, 2, 2, 2, ..., 0.3 s apart, until there are two lines of progress in ERR
     echo 1
-    more=0
-    for _ in $(seq 200); do
-        sleep 0.3
+    for _ in $(patience); do
+        sleep 0.01
+        pass_time 0.3
         echo 2
-        [ ! -s "$1" ] || more=$((more + 1))
-        [ "$more" -lt 4 ] || break
+        [ "$(wc -l < "$1")" -lt 2 ] || break
     done
 }
 fed() { # NAME COMMAND...
     name=$1
     shift
-    (feed "$name.err" | "$@" > "$name.out" 2> "$name.err"
-     echo $? > "$name.status") &
+    (
+        hold_time "$scratch/$name.clock"
+        : > "$name.err"
+        feed "$name.err" | "$@" > "$name.out" 2> "$name.err"
+        echo $? > "$name.status"
+    ) &
 }
-quietly() { # NAME COMMAND...: for two seconds
+quietly() { # NAME COMMAND...: for a minute
     name=$1
     shift
-    ( (echo 1; sleep 1.2; echo 2; sleep 0.4; echo 2; sleep 0.3) | "$@" > "$name.out" 2> "$name.err"
-     echo $? > "$name.status") &
+    (
+        hold_time "$scratch/$name.clock"
+        (echo 1; for _ in $(seq 20); do sleep 0.01; pass_time 3; echo 2; done) | "$@" > "$name.out" 2> "$name.err"
+        echo $? > "$name.status"
+    ) &
 }
 fed dedup "$UNSEEN" --progress=always
 fed count "$UNSEEN" count --progress=always
@@ -160,10 +166,13 @@ terminal() {
     status=$?
 }
 printf 'a\nb\na\n' > in
-feed='(printf "a\nb\n"; sleep 1.6; printf "a\nc\n"; sleep 1.2)'
+hold_time
+export SHELL=$BASH # of script(1)
+export -f pass_time
+feed='(printf "a\nb\n"; for i in $(seq 20); do sleep 0.01; pass_time 1; printf "a\nc\n"; done)'
 # repeated LINE LINE: the first, then the second until there is a line of progress
 repeated() {
-    printf '(echo %s; for i in $(seq 200); do sleep 0.3; echo %s; ! grep -q "lines, " terminal_out || break; done)' "$1" "$2"
+    printf '(echo %s; for i in $(seq 6000); do sleep 0.01; pass_time 0.3; echo %s; ! grep -q "lines, " terminal_out || break; done)' "$1" "$2"
 }
 
 # To a file: after a second a line, wiped out at the end.
@@ -179,19 +188,16 @@ terminal "$feed | $UNSEEN | cat > out"
 holds [ ! -s terminal_out ]
 terminal "$(repeated a b) | $UNSEEN --progress | cat > out"
 holds grep -q 'lines, ' terminal_out
-short_run() { # on a machine that stands still for a second, another one
-    terminal "$UNSEEN in > out"
-    ! grep -q 'lines, ' terminal_out
-}
-eventually short_run
+terminal "$UNSEEN in > out"
+lacks 'lines, ' terminal_out
 
 # Of count and sort, whose output comes at the end, also where the output is a terminal.
 terminal "$(repeated 1 1) | $UNSEEN count"
 holds grep -qE '[0-9]+ lines, 1 new, [0-9]+ seen' terminal_out
 terminal "$(repeated 1 1) | $UNSEEN sort"
 holds grep -qE '[0-9]+ lines, [0-9]+\.' terminal_out
-terminal "(printf '1\n'; sleep 1.6; printf '1\n'; sleep 0.3) | $UNSEEN count --progress=never"
-holds [ "$(tr -d '\r' < terminal_out)" = 1 ]
+terminal "$feed | $UNSEEN count --progress=never"
+holds [ "$(tr -d '\r' < terminal_out)" = 3 ]
 
 # Standard input a terminal and no FILE: usage.
 terminal "$UNSEEN"

@@ -114,7 +114,7 @@ hold_time() {
 
 # The file is replaced by another one, so that nobody reads half of a number.
 pass_time() {
-    echo $(($(cat "$UNSEEN_TEST_CLOCK") + $1)) > "$UNSEEN_TEST_CLOCK.new"
+    awk -v by="$1" '{ printf "%.1f\n", $1 + by }' "$UNSEEN_TEST_CLOCK" > "$UNSEEN_TEST_CLOCK.new"
     mv "$UNSEEN_TEST_CLOCK.new" "$UNSEEN_TEST_CLOCK"
 }
 

@@ -9,7 +9,7 @@ def hold_time():
 
 def pass_time(seconds):
     with open(os.environ["UNSEEN_TEST_CLOCK"]) as file:
-        set_time(int(file.read()) + seconds)
+        set_time(float(file.read()) + seconds)
 
 
 def let_time_go():
@@ -20,5 +20,5 @@ def set_time(seconds):
     """The file is replaced by another one, so that nobody reads half of a number."""
     name = os.environ["UNSEEN_TEST_CLOCK"]
     with open(name + ".new", "w") as file:
-        file.write("%d\n" % seconds)
+        file.write("%.1f\n" % seconds)
     os.rename(name + ".new", name)
