@@ -374,21 +374,20 @@ stage_long_keys() {
 
 # ---- all -----------------------------------------------------------------------------------------
 
-# The files that a stage depends on, as patterns of git: all but those of rooms that it never enters.
+# The files that a stage depends on, as patterns of git: all but those that it never reads. A new folder counts.
 paths_of() {
-    local code="include src cli module fuzz cmake CMakeLists.txt CMakePresets.json tools/test.sh tools/packages.sh"
-    local tests="tests :!tests/module :!tests/systems :!tests/pages :!tests/packages :!tests/mutants :!tests/build"
+    local others=":!bindings/python/unseen :!bindings/python/tests :!tests/module :!tests/systems :!tests/pages"
+    others="$others :!tests/packages :!tests/mutants :!tools/site"
+    local programs="$others :!docs :!*.md :!planner :!packaging :!tests/build"
+    local unread=":!tests/unit :!tests/crash :!tests/build :!tests/mutants :!fuzz :!bench :!planner :!packaging"
     case $1 in
-    release) echo ". :!bindings/python/unseen :!bindings/python/tests :!tests/module :!tests/systems :!tests/pages" \
-        ":!tests/packages :!tests/mutants" ;;
-    asan | tsan | fuzz) echo "$code $tests bindings/python/src :!*.md" ;;
-    clang) echo "$code $tests bindings/python/src bench :!*.md" ;;
-    portable) echo "$code $tests bindings/python/src tools/portable.sh :!tests/cli :!*.md" ;;
-    static) echo "$code *.sh *.bash .ci bindings/python/src .clang-tidy :!*.md" ;;
-    python) echo "$code bindings tests/run_unittest.py examples docs README.md tools/python.sh" ;;
-    module) echo "$code tests/module tests/run_unittest.py tools/module.sh :!*.md" ;;
-    systems) echo "$code tests/systems tests/packages/common.bash examples" ;;
-    pages) echo "$code tests/pages planner docs *.md tools" ;;
+    release) echo ". $others" ;;
+    asan | tsan | clang | fuzz) echo ". $programs :!examples :!completions" ;;
+    portable) echo ". $programs :!examples :!completions :!cli :!module :!bench :!tests/cli :!tests/crash" ;;
+    static) echo ". :!docs :!*.md :!*.py :!fuzz :!bench/*.c :!tests/*.c" ;;
+    python) echo ". $unread :!tests/module" ;;
+    module) echo ". $unread :!bindings :!docs :!*.md :!examples" ;;
+    systems) echo ". $unread :!bindings :!docs :!*.md :!tests/module" ;;
     *) echo . ;;
     esac
 }

@@ -133,10 +133,10 @@ holds grep -q '^unseen: error: new lines and repeats both go to all.out$' err
 "$UNSEEN" -o x --tee -D /dev/stdout known.txt known.txt > all.out 2> err
 holds [ $? = 2 ]
 holds grep -q '^unseen: error: new lines and repeats both go to /dev/stdout$' err
-timeout 10 "$UNSEEN" --mark -o x --tee known.txt >> known.txt 2> err
+timeout 120 "$UNSEEN" --mark -o x --tee known.txt >> known.txt 2> err
 holds [ $? = 2 ]
 holds grep -q '^unseen: error: known.txt is both input and output$' err
-timeout 10 "$UNSEEN" -x known.txt -o x --tee many >> known.txt 2> err
+timeout 120 "$UNSEEN" -x known.txt -o x --tee many >> known.txt 2> err
 holds [ $? = 2 ]
 unseen add t.unseen known.txt
 "$UNSEEN" -s t.unseen -o x --tee many >> t.unseen 2> err

@@ -1,4 +1,5 @@
 # bits: bitmaps that are kept; import of Redis' and Java's.
+# Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 
 # Against the dumbest correct one: files of sorted integers.

@@ -1,6 +1,7 @@
 # What unseen build makes of the lines that lists have beside their entries, and of files that are not
 # lists at all: comments, hosts files, dangerous and invalid lines, error pages, feeds cut short.
 [ ! -w /dev/shm ] || export TMPDIR=/dev/shm # the syncs would take minutes on a busy disk
+# Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 
 refused='unseen: error: nothing was built\n'

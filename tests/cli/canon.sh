@@ -1,4 +1,5 @@
 # unseen canon: the canonical form of each line.
+# Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 
 printf 'HTTP://E.com:80/a/../b?x#f\nhttp://e.com/\nfoo\n\nhttp://e.com/ y\nhttp://e.com/\r\n\200\377' > in

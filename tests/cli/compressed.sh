@@ -1,4 +1,5 @@
 # Compressed input, known by its bytes; damaged input, whose good part is still used.
+# Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 
 printf 'a\nb\na' > one

@@ -1,4 +1,5 @@
 # Byte order marks and UTF-16: read as what they mark, printed as UTF-8; and what is no text.
+# Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 
 # a file of UTF-16 from UTF-8: le16 TEXT > FILE, be16 TEXT > FILE

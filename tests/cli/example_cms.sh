@@ -1,6 +1,6 @@
 # examples/cms: crawlers in Python and upload forms in Go on one set, in front of a real PostgreSQL; they and
 # the set's server are killed. The runs are in example_cms.py; UNSEEN_CRASH_SCALE=10 makes them ten times as long.
-# Label: once
+# Label: once all
 # Time: long
 . "$(dirname "$0")/lib/common.bash"
 . "$TESTS/cli/lib/examples.bash"

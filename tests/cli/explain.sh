@@ -1,4 +1,5 @@
 # unseen explain: each step, the verdict, and what would make URLs the same.
+# Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 
 run explain 'http://E.com:80/a/../b?x=1#f' 'http://e.com/b?x=1'

@@ -1,4 +1,5 @@
 # import: what other programs remember.
+# Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 
 keys_of() { "$UNSEEN" info --json "$1" | sed -E 's/.*"keys":([0-9]+).*/\1/'; }

@@ -1,4 +1,5 @@
 # --json of check, count, merge, verify and repair: an object in a line for each thing, and a message for people beside it.
+# Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 
 seq 3000 | sed 's#^#http://e.com/#' > urls.txt

@@ -1,4 +1,5 @@
 # What is compared: -k with -t and --format.
+# Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 
 printf '1\tx\tA\n2\ty\tA\n3\tx\tB\n4\t\tB\n5\t\tC\n' > in

@@ -1,5 +1,6 @@
 # Values inside JSON: any record whose key can be found is used, numbers and other values have one text,
 # paths reach every member, and several parts can be one key.
+# Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 
 # key PATH LINE TEXT: the text that is compared in LINE, both in printf's notation; '' : none.

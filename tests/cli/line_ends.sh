@@ -1,5 +1,6 @@
 # CRLF is one line end wherever lines come in: the CR is not compared, and the bytes are printed as
 # they came.
+# Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 
 printf 'e.com\nf.com\n' > lf

@@ -1,4 +1,5 @@
 # What a line is: any bytes up to the delimiter, and what no line is lost or changed by.
+# Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 
 printf 'b\na\nb\nc\na\n' > in

@@ -1,4 +1,5 @@
 # Asking lists: check, -x, info and verify, lists of every kind, and what the other commands say of one.
+# Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 
 printf 'http://evil.example/a\nHTTP://Evil.example:80/x/../b\nhttp://evil.example/c\n' > in

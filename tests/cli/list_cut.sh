@@ -1,5 +1,6 @@
 # A list that is cut short or written over while it is asked: the command says so and ends with 2. What
 # it had answered holds, and nothing is answered after that.
+# Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 asking=
 cleanup_more() {

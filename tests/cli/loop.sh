@@ -1,4 +1,5 @@
 # A pipe is answered at once, and a loop through a fifo never stands still.
+# Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 
 has_lines() { [ "$(wc -l < "$1")" -ge "$2" ]; }

@@ -3,7 +3,7 @@
 #
 # Of the allocations with one call stack (fail_alloc.c counts them) the first two fail, and of the
 # others each 16th, beginning elsewhere each day. With UNSEEN_TEST_SCALE above 1 each of them fails.
-# Label: once
+# Label: once all
 # Time: long
 . "$(dirname "$0")/lib/common.bash"
 . "$(dirname "$0")/lib/fail_alloc.bash"

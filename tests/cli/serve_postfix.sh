@@ -1,6 +1,6 @@
 # Postfix itself, with the configuration of docs/postfix.md: on loopback, on ports that are free, with its
 # queue and all other files in the scratch folder.
-# Label: once
+# Label: once all
 # Time: long
 . "$(dirname "$0")/lib/common.bash"
 . "$TESTS/cli/lib/programs.bash"

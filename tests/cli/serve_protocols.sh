@@ -1,6 +1,7 @@
 # Other programs' protocols of unseen serve, without those programs: every request and every answer,
 # in pieces and at once, what is broken, too long or too early at its end; sockets, many at once,
 # under load, while the store is replaced.
+# Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 . "$TESTS/cli/lib/listening.bash"
 

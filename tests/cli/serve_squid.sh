@@ -1,6 +1,6 @@
 # Squid itself, with the configuration of docs/squid.md: on loopback, on ports that are free, with all its
 # files in the scratch folder.
-# Label: once
+# Label: once all
 # Time: long
 . "$(dirname "$0")/lib/common.bash"
 . "$TESTS/cli/lib/programs.bash"

@@ -1,4 +1,5 @@
 # What is wrong with a store is said in one sentence, with the command that would work.
+# Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 
 wrong() { # WANT_STATUS WANT_ERROR WANT_HINT ARG...

@@ -1,4 +1,5 @@
 # What is removed is gone: for this process, for the next, with and without the image.
+# Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 
 # A store is a set, also with a filter that counts: what was added twice and removed once is gone, in this process and
