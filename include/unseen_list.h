@@ -117,19 +117,9 @@ UNSEEN_API enum unseen_status unseen_kind_texts(enum unseen_kind kind, const str
     struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX], size_t *n_out);
 
 /* ---- Building ----------------------------------------------------------------------------------
- * Keys come in any order. Those that do not fit in memory go to a file. With options.keep a build
- * survives its process: a checkpoint puts everything added so far on the disk, and another process
- * resumes from it:
- *
- *     options.keep = true, options.folder = "work"
- *     if (unseen_list_build_resume(&build, path, &options, &note, &error) == UNSEEN_ERR_MISSING) {
- *         unseen_list_build_create(&build, path, &options, &error);
- *     }
- *     continue where note says: add, and now and then
- *         unseen_list_build_checkpoint(build, note, note_len, &error);
- *     unseen_list_build_finish(build, NULL, NULL, &error);
- *     unseen_list_build_free(build);
- * Threads: one, for each function of a build but _create, _resume and _key. */
+ * Keys come in any order. Those that do not fit in memory go to a file without a name, so a build
+ * that is interrupted leaves nothing but PATH.new, which the next build of the same path replaces.
+ * Threads: one, for each function of a build but _create and _key. */
 
 struct unseen_list_build;
 
@@ -149,14 +139,10 @@ struct unseen_list_build_options {
 
     /* About how much memory to use, in bytes. 0 means 1 GiB; 64 MiB is the least for 10^9 keys.
      * Keys that do not fit go to a file in folder (NULL: the folder of the list), up to 8 bytes
-     * each. The file has no name, and vanishes with the process. */
+     * each. The file has no name, and vanishes with the process. While _finish reads it, the file
+     * gives its room back to the disk, so that the list has it. */
     uint64_t memory;
     const char *folder;
-
-    /* The build can be resumed: the keys are in the files "keys" and "state" in folder, which must
-     * be given, exist, and be used by this build alone. Nobody else should be able to write
-     * there. */
-    bool keep;
 
     unsigned threads; /* used by _finish; 0 means 1, at most 256 */
 
@@ -189,8 +175,7 @@ struct unseen_list_build_options {
 UNSEEN_API enum unseen_status unseen_list_plan(
     enum unseen_kind kind, double fpr, uint64_t nkeys, uint64_t *nbytes_out, double *fpr_out);
 
-/* Begins a list. Nothing is written to path before _finish. With options.keep, the files of an
- * earlier build in the folder are removed.
+/* Begins a list. Nothing is written to path before _finish.
  *
  * Ownership: the caller frees *build_out with unseen_list_build_free. options may be NULL.
  * Errors:
@@ -200,44 +185,11 @@ UNSEEN_API enum unseen_status unseen_list_plan(
  *   - UNSUPPORTED: cpu
  *   - RANDOM
  *   - NOMEM
- *   With options.keep also:
- *   - IO
- *   - MISSING: the folder
- *   - FOREIGN: "keys" or "state" is not one of unseen, or a link
- *   - BUSY: another process builds there
  *   error->setting says which setting is wrong.
  * Threads: any.
  * Time: constant; memory is taken as keys come. */
 UNSEEN_API enum unseen_status unseen_list_build_create(struct unseen_list_build **build_out,
     const char *path, const struct unseen_list_build_options *options, struct unseen_error *error);
-
-/* Resumes the build that another process left in options->folder (keep is taken for true), as it
- * was at its last checkpoint. Keys that were added after the checkpoint must be added again.
- *
- * Arguments:
- *   - options must be the same, but for memory, threads, cpu and allocator; a NULL seed means the
- *     seed that was used.
- *   - *note_out is the note of the checkpoint, valid until the next checkpoint.
- * Errors:
- *   - MISSING: there is nothing to resume
- *   - MISMATCH: other options
- *   - BUSY
- *   - CORRUPT: the files are damaged: begin the build anew
- *   - FOREIGN
- *   - VERSION
- *   - IO
- *   - and those of _create
- * Threads: any.
- * Time: linear in the note and a table of the parts; keys stay on the disk. */
-UNSEEN_API enum unseen_status unseen_list_build_resume(struct unseen_list_build **build_out,
-    const char *path, const struct unseen_list_build_options *options,
-    struct unseen_bytes *note_out, struct unseen_error *error);
-
-/* Whether a resumed build had been given to _finish: every key was added, and only _finish is
- * left.
- *
- * Threads: one. */
-UNSEEN_API bool unseen_list_build_complete(const struct unseen_list_build *build);
 
 /* The 64-bit key of an identity.
  *
@@ -250,7 +202,6 @@ UNSEEN_API uint64_t unseen_list_build_key(
  * Errors:
  *   - IO and NOMEM, after which the build can only be freed
  *   - STOPPED: an earlier call had failed
- *   - ARGUMENT: the build is complete
  * Threads: one.
  * Time: linear. */
 UNSEEN_API enum unseen_status unseen_list_build_add(struct unseen_list_build *build,
@@ -258,26 +209,10 @@ UNSEEN_API enum unseen_status unseen_list_build_add(struct unseen_list_build *bu
 UNSEEN_API enum unseen_status unseen_list_build_add_keys(
     struct unseen_list_build *build, const uint64_t *keys, size_t n, struct unseen_error *error);
 
-/* With options.keep: puts everything added so far, and the caller's note, on the disk. The note
- * says where the caller is in its inputs.
- *
- * Arguments:
- *   - note_len is at most 16 MiB.
- * Errors:
- *   - IO and NOMEM, after which the build can only be freed, and be resumed from the checkpoint
- *     before
- *   - STOPPED
- *   - ARGUMENT: without keep, too long a note, or the build is complete
- * Threads: one.
- * Time: a sync of the keys written since the last checkpoint. Every 20 seconds or so is enough. */
-UNSEEN_API enum unseen_status unseen_list_build_checkpoint(
-    struct unseen_list_build *build, const void *note, size_t note_len, struct unseen_error *error);
-
 /* Builds the file as PATH.new, syncs it, and renames it to path: a reader has the old list or the
  * new list, whole. Only the owner may read PATH.new; the list gets mode 0644, less the umask. The
  * same different keys, options and seed give the same bytes, for any order and number of threads;
- * keys that are added twice may change the number of parts in the list. Once only. With
- * options.keep, _finish begins with a checkpoint, from which it can be resumed.
+ * keys that are added twice may change the number of parts in the list. Once only.
  *
  * Arguments:
  *   - progress, unless NULL, is called now and then, by one thread at a time, with how many of n
@@ -297,15 +232,7 @@ UNSEEN_API enum unseen_status unseen_list_build_finish(struct unseen_list_build 
     bool (*progress)(void *context, uint64_t ndone, uint64_t n), void *context,
     struct unseen_error *error);
 
-/* Keeps the files in the folder of a finished build: call it when the caller could not do what was
- * to be done with the list, and another process shall resume the build and finish it once more.
- *
- * Threads: one. */
-UNSEEN_API void unseen_list_build_keep(struct unseen_list_build *build);
-
-/* Frees the build; build may be NULL. With options.keep, the files in the folder stay if the build
- * was not finished, and are removed if it was. So a caller with more to do after _finish can be
- * interrupted until here, and the list is built once more.
+/* Frees the build, and removes PATH.new if it was not finished; build may be NULL.
  *
  * Threads: one.
  * Time: linear in the memory. */

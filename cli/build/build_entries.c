@@ -11,8 +11,7 @@
  * finished batches behind it; the others go on reading. No thread waits while a few slots are
  * free.
  *
- * The order does not matter to the list. But complaints come in order, and at any time all lines
- * up to one place in the inputs are in the build: a checkpoint saves that place. */
+ * The order does not matter to the list; it is for the complaints and the progress. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -24,7 +23,6 @@
 #include <unseen_list.h>
 
 #include "build/build_job.h"
-#include "clock.h"
 #include "lines/batch.h"
 #include "lines/entries.h"
 #include "lines/entry_lines.h"
@@ -34,8 +32,7 @@
 
 enum {
     SLOTS = 32,
-    LOOK_NS = 100 * 1000 * 1000,
-    CHECKPOINT_SECONDS = 20 /* between two checkpoints, without --checkpoint */
+    LOOK_NS = 100 * 1000 * 1000
 };
 
 /* A batch and its results. */
@@ -62,7 +59,6 @@ struct pipeline {
 
     pthread_mutex_t reading; /* guards the next fields, */
     struct reader reader;
-    struct build_place at;
     uint64_t nread; /* slots filled so far */
     bool ended;
 
@@ -74,8 +70,7 @@ struct pipeline {
     bool adding;     /* a thread is adding */
     unsigned nrunning;
 
-    double saved; /* used by the thread that is adding */
-    struct complaints complaints;
+    struct complaints complaints; /* used by the thread that is adding */
     enum build_ending ending;
     atomic_bool over; /* all threads are to end */
 };
@@ -111,13 +106,8 @@ static void note_place(struct pipeline *l, struct slot *s)
 {
     const struct reader *r = &l->reader;
     const size_t input = (size_t)(r->names - l->m->inputs.names) - 1;
-    if (input != l->at.input) {
-        l->at = (struct build_place){.input = input};
-    }
-    l->at.nbytes += s->batch.nbytes;
-    l->at.nlines = r->line;
-    l->at.nused = r->input ? input_offset(r->input) : l->m->inputs.files[input].nbytes;
-    s->after = l->at;
+    s->after.input = input;
+    s->after.nused = r->input ? input_offset(r->input) : l->m->inputs.sizes[input];
     s->name = r->name;
 }
 
@@ -325,19 +315,6 @@ static void count(struct build_done *done, const struct slot *s)
     done->counts.nplain += c->nplain;
 }
 
-static void pipeline_save(struct pipeline *l, const struct build_done *done)
-{
-    const double every = l->m->o->list.checkpoint;
-    if (!l->m->keeps || is_refused(l) ||
-        clock_now() - l->saved < (every > 0 ? every : CHECKPOINT_SECONDS)) {
-        return;
-    }
-    if (!build_job_save(l->m, done)) {
-        pipeline_give_up(l, BUILD_BROKEN);
-    }
-    l->saved = clock_now();
-}
-
 /* Adds the slots whose turn it is. The caller holds `order`, which is released while a slot is
  * added. */
 static void add_ready(struct pipeline *l)
@@ -349,7 +326,6 @@ static void add_ready(struct pipeline *l)
         pthread_mutex_unlock(&l->order);
         if (pipeline_add(l, next)) {
             count(&done, next);
-            pipeline_save(l, &done);
         }
         pthread_mutex_lock(&l->order);
         l->done = done;
@@ -463,25 +439,19 @@ static enum build_ending pipeline_run(struct pipeline *l)
 
 enum build_ending build_entries_run(struct build_job *m)
 {
-    const struct build_place *from = &m->done.place;
     struct pipeline l = {
         .m = m,
         .url = build_job_url(m),
         .how = entry_lines_of(&m->o->list.entries, &m->o->key, m->kind,
                               m->kind == UNSEEN_KIND_URL && !build_job_url(m)),
-        .at = *from,
-        .done = m->done,
-        .saved = clock_now(),
         .complaints = {.key = &m->o->key, .options = &m->o->list.entries, .kind = m->kind},
         .reader =
             {
-                .names = m->inputs.names + from->input,
-                .nnames = m->inputs.n - from->input,
+                .names = m->inputs.names,
+                .nnames = m->inputs.n,
                 .options = &m->o->input,
                 .nblocks = BLOCKS_MAX,
                 .wait = {before_input, wait_added, &l},
-                .skip_bytes = from->nbytes,
-                .skip_lines = from->nlines,
             },
     };
     if (pthread_mutex_init(&l.reading, NULL) != 0 || pthread_mutex_init(&l.order, NULL) != 0 ||

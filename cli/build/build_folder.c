@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "build/build_folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,8 +21,7 @@ enum {
     WAITS = 20
 };
 
-/* The names of all files of a build; the first is the list. */
-static const char *const files[] = {"list", "list.new", "keys", "state", "state.new"};
+static const char LIST_NAME[] = "list";
 
 static bool folder_report(const char *what, const char *path)
 {
@@ -140,6 +140,35 @@ static bool folder_lock(struct build_folder *f)
     }
 }
 
+/* True for the files that the library makes for a list (unseen_list_build_create): the list, the
+ * list while it is written, and a file of keys, which has a name for a moment only. */
+static bool is_of_build(const char *name)
+{
+    const size_t len = strlen(name);
+    return strcmp(name, LIST_NAME) == 0 || strcmp(name, "list.new") == 0 ||
+           (strncmp(name, ".unseen-", 8) == 0 && len > 6 && strcmp(name + len - 6, ".spill") == 0);
+}
+
+/* Removes the files of a build. What cannot be removed is reported when the folder is removed. */
+static void clear_folder(const struct build_folder *f)
+{
+    const int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!folder) {
+        if (fd >= 0) {
+            (void)close(fd); /* was only read */
+        }
+        return;
+    }
+    const struct dirent *entry;
+    while ((entry = readdir(folder))) {
+        if (is_of_build(entry->d_name)) {
+            (void)unlinkat(f->fd, entry->d_name, 0);
+        }
+    }
+    (void)closedir(folder); /* was only read */
+}
+
 bool build_folder_open(struct build_folder *f, const char *path)
 {
     *f = (struct build_folder){.fd = -1};
@@ -148,11 +177,15 @@ bool build_folder_open(struct build_folder *f, const char *path)
     if (!f->path || asprintf(&f->name, "%s.building", f->path) < 0) {
         f->name = NULL;
     }
-    if (!f->name || asprintf(&f->list, "%s/list", f->name) < 0) {
+    if (!f->name || asprintf(&f->list, "%s/%s", f->name, LIST_NAME) < 0) {
         f->list = NULL;
         return message_no_memory();
     }
-    return folder_lock(f);
+    if (!folder_lock(f)) {
+        return false;
+    }
+    clear_folder(f);
+    return true;
 }
 
 bool build_folder_check_name(const struct build_folder *f)
@@ -163,12 +196,6 @@ bool build_folder_check_name(const struct build_folder *f)
     message_error("%s was moved away while a list was built in it", f->name);
     message_hint("build the list in a folder of your own");
     return false;
-}
-
-bool build_folder_has_state(const struct build_folder *f)
-{
-    struct stat st;
-    return fstatat(f->fd, "state", &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
 /* Gives the new list the rights of the old one, and its owner if this process may. */
@@ -187,7 +214,7 @@ static bool keep_mode(const struct build_folder *f, int list)
 
 bool build_folder_place(const struct build_folder *f)
 {
-    const int list = openat(f->fd, files[0], O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const int list = openat(f->fd, LIST_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (list < 0) {
         return folder_report("open", f->list);
     }
@@ -196,22 +223,19 @@ bool build_folder_place(const struct build_folder *f)
     if (!kept) {
         return false;
     }
-    if (renameat(f->fd, files[0], AT_FDCWD, f->path) != 0) {
+    if (renameat(f->fd, LIST_NAME, AT_FDCWD, f->path) != 0) {
         return folder_report("replace", f->path);
     }
     return folder_sync(f->path) || folder_report("sync the folder of", f->path);
 }
 
-void build_folder_clear(const struct build_folder *f)
+void build_folder_remove(const struct build_folder *f)
 {
-    for (size_t i = 0; f->fd >= 0 && i < sizeof(files) / sizeof(files[0]); i++) {
-        (void)unlinkat(f->fd, files[i], 0); /* most of the files do not exist */
+    if (f->fd < 0) {
+        return;
     }
-}
-
-void build_folder_remove(const struct build_folder *f, bool is_empty)
-{
-    if (f->fd >= 0 && rmdir(f->name) != 0 && is_empty) {
+    clear_folder(f);
+    if (is_named(f) && rmdir(f->name) != 0) {
         message_warning("%s stays: %s", f->name, strerror(errno));
     }
 }

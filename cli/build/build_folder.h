@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The folder LIST.building, in which a list is made. It exists from the beginning of a build to
- * its end, and holds what an interrupted build needs to go on. One process at a time uses it. The
- * finished list is renamed to LIST.
+ * its end. A build that is killed leaves it, and the next build of LIST empties it. One process at
+ * a time uses it. The finished list is renamed to LIST.
  *
  * In /tmp, for example, other users can make names beside the list. So the folder must belong to
  * us, and nobody else may write to it: then its files come from us, too. */
@@ -19,12 +19,10 @@ struct build_folder {
     int fd;     /* the folder, opened and locked; -1 if it is not ours */
 };
 
-/* Makes the folder, or takes over the folder of an earlier run. False if that failed, which has
- * been reported. The caller calls build_folder_release in either case. */
+/* Makes the folder; or takes over the folder of a build that was killed, and removes its files.
+ * False if that failed, which has been reported. The caller calls build_folder_release in either
+ * case. */
 bool build_folder_open(struct build_folder *f, const char *path);
-
-/* True if an interrupted run has left a checkpoint, or if that is not known. */
-bool build_folder_has_state(const struct build_folder *f);
 
 /* Checks that the folder still has its name, which another user may have taken; if not, that is
  * reported. Call it before opening a file in the folder by its path. */
@@ -34,11 +32,9 @@ bool build_folder_check_name(const struct build_folder *f);
  * reported. */
 bool build_folder_place(const struct build_folder *f);
 
-/* Removes the files of a build. Other files stay. */
-void build_folder_clear(const struct build_folder *f);
-
-/* Removes the folder if it is empty; warns if it is not and is_empty says that it should be. */
-void build_folder_remove(const struct build_folder *f, bool is_empty);
+/* Removes the files of the build, and the folder. If others have put files into it, they stay, with
+ * a warning. */
+void build_folder_remove(const struct build_folder *f);
 
 /* Closes the folder and frees the names. */
 void build_folder_release(struct build_folder *f);

@@ -44,8 +44,7 @@ static bool look_at(struct build_inputs *in, size_t i, const struct options *o)
                      name, o->seen.path);
         return false;
     }
-    in->files[i] = (struct build_input){(uint64_t)st.st_size, st.st_ino, st.st_mtim.tv_sec,
-                                        st.st_mtim.tv_nsec};
+    in->sizes[i] = (uint64_t)st.st_size;
     in->nbytes += (uint64_t)st.st_size;
     return true;
 }
@@ -53,8 +52,8 @@ static bool look_at(struct build_inputs *in, size_t i, const struct options *o)
 bool build_inputs_look(struct build_inputs *in, const struct options *o)
 {
     *in = (struct build_inputs){.names = o->input.files, .n = o->input.nfiles, .are_files = true};
-    in->files = calloc(in->n, sizeof(*in->files));
-    if (!in->files) {
+    in->sizes = calloc(in->n, sizeof(*in->sizes));
+    if (!in->sizes) {
         return message_no_memory();
     }
     for (size_t i = 0; i < in->n; i++) {
@@ -67,8 +66,8 @@ bool build_inputs_look(struct build_inputs *in, const struct options *o)
 
 void build_inputs_release(struct build_inputs *in)
 {
-    free(in->files);
-    in->files = NULL;
+    free(in->sizes);
+    in->sizes = NULL;
 }
 
 /* Counts the lines at the beginning of a file and the bytes of the file that they take; false if it
@@ -116,7 +115,7 @@ double build_inputs_share(const struct build_inputs *in, const struct build_plac
 {
     uint64_t nbytes = place->nused;
     for (size_t i = 0; i < place->input && i < in->n; i++) {
-        nbytes += in->files[i].nbytes;
+        nbytes += in->sizes[i];
     }
     return in->nbytes == 0 || nbytes >= in->nbytes ? 1 : (double)nbytes / (double)in->nbytes;
 }

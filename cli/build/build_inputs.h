@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The input files of a build: what they were when the build began, and how far they have been
- * read. */
+ * The input files of a build: how large they are, and how far they have been read. */
 #ifndef UNSEEN_CLI_BUILD_INPUTS_H
 #define UNSEEN_CLI_BUILD_INPUTS_H
 
@@ -14,27 +13,18 @@
 #include "commands/commands.h"
 #include "lines/text.h"
 
-struct build_input {
-    uint64_t nbytes; /* the size of the file, compressed or not */
-    uint64_t inode;
-    int64_t seconds; /* when it was changed */
-    long nanoseconds;
-};
-
 struct build_inputs {
     const char *const *names;
     size_t n;
-    struct build_input *files;
-    bool are_files;  /* all inputs are regular files with names, which can be read again */
+    uint64_t *sizes; /* bytes of each file, compressed or not */
+    bool are_files;  /* all inputs are regular files with names */
     uint64_t nbytes; /* of all files, if are_files */
 };
 
 /* A place in the inputs: all lines in front of it are done. */
 struct build_place {
-    size_t input;    /* index of the file */
-    uint64_t nbytes; /* bytes of the file that are done, decompressed */
-    uint64_t nlines; /* lines of the file that are done */
-    uint64_t nused;  /* bytes of the file that are done, compressed or not */
+    size_t input;   /* index of the file */
+    uint64_t nused; /* bytes of the file that are done, compressed or not */
 };
 
 /* Counts of the lines so far. */

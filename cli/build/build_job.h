@@ -38,13 +38,7 @@ struct build_job {
     struct build_folder folder;
     struct progress progress;
     struct unseen_list_build *build;
-    struct text description;
-    struct text note;
     struct build_done done;
-    bool keeps;     /* another run can go on where this one was interrupted */
-    bool has_state; /* there is a checkpoint */
-    bool saved;     /* and it took a while to reach */
-    bool is_complete;
     uint64_t nforgotten; /* changes of the list to be replaced that the new list does not get */
     struct {
         uint64_t nasked;
@@ -75,30 +69,12 @@ uint64_t build_count_changes(const struct options *o);
 /* ---- build_entries.c --------------------------------------------------------------------------
  * From the lines of all inputs to keys of the list, on all processors. */
 
-/* Adds all lines from m->done on, and updates m->done. */
+/* Adds all lines, and updates m->done. */
 enum build_ending build_entries_run(struct build_job *m);
 
-/* Functions of cmd_build.c that build_entries_run calls. The first saves a checkpoint, every
- * --checkpoint seconds, while no other thread uses the build; false if that failed. The second
- * shows the progress, several times a second, in the thread of the caller. */
-bool build_job_save(struct build_job *m, const struct build_done *done);
+/* Shows the progress. build_entries_run calls it several times a second, in the thread of its
+ * caller. (cmd_build.c) */
 void build_job_look(struct build_job *m, const struct build_done *done);
-
-/* ---- build_note.c ----------------------------------------------------------------------------
- * What a checkpoint says of the inputs: a description of the command and its files, line by line,
- * and behind it the place and the counts. */
-
-/* Appends the description; false without memory. */
-bool build_note_describe(struct text *text, const struct build_job *m);
-
-/* Appends the place and the counts; false without memory. */
-bool build_note_put(struct text *text, const struct build_place *place,
-                    const struct build_counts *counts);
-
-/* Reads a note that has the same description. If it has another one, that is reported, and the
- * result is false. */
-bool build_note_read(struct unseen_bytes note, const struct text *description, const char *list,
-                     struct build_place *place_out, struct build_counts *counts_out);
 
 /* ---- build_known_good.c -----------------------------------------------------------------------
  * What must never be listed: the lines of --known-good are asked of the finished list, and those

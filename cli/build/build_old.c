@@ -141,14 +141,14 @@ bool build_old_meet(const struct build_old *old, struct unseen_bytes entry)
     return meet(&old->removed, entry);
 }
 
-/* True if the lines agree with the change. Lines that an earlier run has read are not known. */
+/* True if the lines agree with the change. */
 static bool is_in_lines(const struct build_old *old, enum unseen_list_change change,
                         struct unseen_bytes text)
 {
     if (change == UNSEEN_LIST_ADD) {
         return was_met(&old->added, text);
     }
-    return change == UNSEEN_LIST_REMOVE && !old->partly && !was_met(&old->removed, text);
+    return change == UNSEEN_LIST_REMOVE && !was_met(&old->removed, text);
 }
 
 /* ---- Into the build -------------------------------------------------------------------------- */

@@ -26,7 +26,6 @@ struct build_old {
     const struct unseen_url *url; /* of the new list */
     struct build_texts removed;
     struct build_texts added;
-    bool partly; /* an earlier run has read some of the lines */
     bool failed;
 };
 

@@ -205,7 +205,6 @@ bool build_job_prepare(struct build_job *m)
     m->fpr = o->seen.fpr > 0 ? o->seen.fpr
              : o->list.from  ? m->old.info.fpr
                              : UNSEEN_LIST_FPR_DEFAULT;
-    m->keeps = m->inputs.are_files;
     warn_of_changes(m);
     return build_folder_open(&m->folder, o->seen.path);
 }

@@ -2,12 +2,12 @@
  *
  * `unseen build`, from lines to a list:
  *
- *     IN... -> build_entries -> LIST.building/keys -> LIST.building/list -> LIST
- *                                   |                    ^
- *                              checkpoints        changes of --from, --known-good
+ *     IN... -> build_entries -> LIST.building/list -> LIST
+ *                                 ^
+ *                      changes of --from, --known-good
  *
  * Everything is made in the folder LIST.building. So LIST does not change until the new list is
- * complete, and another run can go on where one was interrupted. */
+ * complete. A build that is interrupted begins anew. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -25,12 +25,7 @@ enum {
     WAITS_SILENT = 20
 };
 
-/* ---- Beginning, or going on ------------------------------------------------------------------ */
-
-static void hint_to_go_on(void)
-{
-    message_hint("when the cause is gone, the same command goes on where this one was");
-}
+/* ---- Beginning ------------------------------------------------------------------------------- */
 
 /* Cuts off the path of the work file, which means nothing to a user. */
 static const char *without_path(const char *text, const char *path)
@@ -40,34 +35,15 @@ static const char *without_path(const char *text, const char *path)
                                                                               : text;
 }
 
-static bool report_build(struct build_job *m, const struct unseen_error *error)
+static bool report_build(const struct build_job *m, const struct unseen_error *error)
 {
-    const char *list = m->o->seen.path;
     const char *text = message_of(error);
     if (error->setting == UNSEEN_SETTING_FPR) {
         message_error("--fpr %g: %s", m->fpr, without_path(text, m->folder.list));
-        message_hint("unseen build --fpr 1e-4 %s FILE", list);
+        message_hint("unseen build --fpr 1e-4 %s FILE", m->o->seen.path);
         return false;
     }
-    switch (error->status) {
-    case UNSEEN_ERR_CORRUPT:
-    case UNSEEN_ERR_VERSION:
-    case UNSEEN_ERR_MISMATCH:
-        message_error("cannot go on with what is in %s: %s", m->folder.name, text);
-        message_hint("begin anew: unseen build --restart %s FILE", list);
-        break;
-    case UNSEEN_ERR_FOREIGN:
-        message_error("%s", text);
-        message_hint("remove it; unseen build --restart %s FILE begins anew", list);
-        break;
-    default:
-        message_error("%s", text);
-        m->keeps = m->keeps && m->has_state;
-        if (m->keeps) {
-            hint_to_go_on();
-        }
-        break;
-    }
+    message_error("%s", text);
     return false;
 }
 
@@ -79,7 +55,6 @@ static struct unseen_list_build_options options_of(const struct build_job *m)
         .capacity = m->o->seen.capacity,
         .memory = m->o->list.memory,
         .folder = m->folder.name,
-        .keep = m->keeps,
         .threads = m->nthreads,
         .seed = seed_bytes(&m->o->seen.seed),
         .seed_len = m->o->seen.seed.len,
@@ -89,9 +64,9 @@ static struct unseen_list_build_options options_of(const struct build_job *m)
     };
 }
 
-/* Estimates the bytes of each key that are kept until the list is built: enough to tell `capacity`
- * keys apart, without the bits that the part of a key says. */
-static double kept_bytes(uint64_t capacity, double fpr)
+/* Estimates the bytes of each key until the list is built: enough to tell `capacity` keys apart,
+ * without the bits that the part of a key says. */
+static double key_bytes(uint64_t capacity, double fpr)
 {
     if (capacity == 0) {
         return 7;
@@ -100,7 +75,16 @@ static double kept_bytes(uint64_t capacity, double fpr)
     return fmin(fmax(ceil((bits - 14) / 8), 5), 7);
 }
 
-/* Checks the free space: keys and list are on the disk at the same time. */
+/* Estimates the bytes of n keys that are on the disk until the list is built: those for which the
+ * library's buffers, a quarter of the memory, have no room. */
+static double spilled_bytes(const struct list_options *o, double n, double bytes)
+{
+    const double memory = o->memory > 0 ? (double)o->memory : 0x1p30;
+    return fmax(n * bytes - memory / 4, 0);
+}
+
+/* Checks the free space. While the list grows, the keys give their room back, and a key takes more
+ * room than its part of the list. So the larger of both is needed. */
 static bool check_room(const struct build_job *m)
 {
     const struct options *o = m->o;
@@ -110,7 +94,9 @@ static bool check_room(const struct build_job *m)
     }
     const double fpr = m->fpr / unseen_kind_texts_max(m->kind);
     const double list_bytes = (-log2(fpr) * 1.02 + 0.1) / 8;
-    const double need = (double)nlines * (kept_bytes(o->seen.capacity, fpr) + list_bytes);
+    const double n = (double)nlines;
+    const double spilled = spilled_bytes(&o->list, n, key_bytes(o->seen.capacity, fpr));
+    const double need = fmax(n * list_bytes, spilled);
     const uint64_t room = build_folder_room(&m->folder);
     if (o->list.force || need <= (double)room) {
         return true;
@@ -121,97 +107,21 @@ static bool check_room(const struct build_job *m)
     return false;
 }
 
-static bool begin_build(struct build_job *m, const struct unseen_list_build_options *options)
+static bool job_start(struct build_job *m)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
-    build_folder_clear(&m->folder);
     if (!check_room(m)) {
         return false;
     }
-    error.status = unseen_list_build_create(&m->build, m->folder.list, options, &error);
+    const struct unseen_list_build_options options = options_of(m);
+    error.status = unseen_list_build_create(&m->build, m->folder.list, &options, &error);
     if (error.status == UNSEEN_OK) {
         error.status = build_old_add(&m->old, m->build, &error);
     }
     return error.status == UNSEEN_OK || report_build(m, &error);
 }
 
-/* Begins a new build. If that fails, no other run can go on with it. */
-static bool begin_anew(struct build_job *m, const struct unseen_list_build_options *options)
-{
-    const bool begun = begin_build(m, options);
-    m->keeps = m->keeps && begun;
-    return begun;
-}
-
-static bool go_on(struct build_job *m, struct unseen_bytes note)
-{
-    if (!build_note_read(note, &m->description, m->o->seen.path, &m->done.place, &m->done.counts)) {
-        return false;
-    }
-    m->is_complete = unseen_list_build_complete(m->build);
-    m->saved = true;
-    message_plain("unseen: going on after %" PRIu64 " lines of an interrupted build",
-                  m->done.counts.nlines);
-    return true;
-}
-
-/* Refuses to go on with inputs that can be read only once: the interrupted build has not read
- * them. */
-static bool report_state(struct build_job *m)
-{
-    message_error(
-        "%s holds the work of an interrupted build, and standard input or a pipe cannot go "
-        "on with it",
-        m->folder.name);
-    message_hint("the command that was interrupted goes on with it; begin anew: unseen build "
-                 "--restart %s FILE",
-                 m->o->seen.path);
-    m->keeps = true; /* keep the checkpoint of the other build */
-    return false;
-}
-
-static bool job_start(struct build_job *m)
-{
-    if (!m->keeps && !m->o->list.restart && build_folder_has_state(&m->folder)) {
-        return report_state(m);
-    }
-    const struct unseen_list_build_options options = options_of(m);
-    struct unseen_error error = {.status = UNSEEN_OK};
-    struct unseen_bytes note = {NULL, 0};
-    if (!build_note_describe(&m->description, m)) {
-        return message_no_memory();
-    }
-    if (!m->keeps || m->o->list.restart) {
-        return begin_anew(m, &options);
-    }
-    error.status = unseen_list_build_resume(&m->build, m->folder.list, &options, &note, &error);
-    if (error.status == UNSEEN_ERR_MISSING) {
-        return begin_anew(m, &options);
-    }
-    m->old.partly = true;
-    m->has_state = true; /* after any later failure, another run can go on */
-    return error.status == UNSEEN_OK ? go_on(m, note) : report_build(m, &error);
-}
-
 /* ---- Lines ----------------------------------------------------------------------------------- */
-
-static bool job_save(struct build_job *m, const struct build_done *done)
-{
-    struct unseen_error error = {.status = UNSEEN_ERR_NOMEM};
-    m->note.len = 0;
-    if (text_append(&m->note, m->description.data, m->description.len) &&
-        build_note_put(&m->note, &done->place, &done->counts)) {
-        error.status = unseen_list_build_checkpoint(m->build, m->note.data, m->note.len, &error);
-    }
-    m->has_state = m->has_state || error.status == UNSEEN_OK;
-    return error.status == UNSEEN_OK || report_build(m, &error);
-}
-
-bool build_job_save(struct build_job *m, const struct build_done *done)
-{
-    m->saved = true;
-    return job_save(m, done);
-}
 
 static double share_of(const struct build_job *m, const struct build_place *place)
 {
@@ -223,60 +133,26 @@ void build_job_look(struct build_job *m, const struct build_done *done)
     progress_show(&m->progress, "reading", done->counts.nlines, "lines", share_of(m, &done->place));
 }
 
-static bool report_interrupted(const struct build_job *m)
-{
-    if (m->keeps) {
-        message_plain("unseen: interrupted after %" PRIu64
-                      " lines; the same command goes on from there",
-                      m->done.counts.nlines);
-    }
-    return false;
-}
-
-/* Keeps the checkpoint only if it took a while to reach: if the user replaces the file, the build
- * begins anew. */
-static bool report_unreadable(struct build_job *m)
-{
-    message_error("nothing was built");
-    m->keeps = m->keeps && m->saved;
-    if (m->keeps) {
-        message_hint("when the file can be read again, unchanged, the same command goes on; unseen "
-                     "build --restart %s FILE begins anew",
-                     m->o->seen.path);
-    }
-    return false;
-}
-
 static bool job_read_lines(struct build_job *m)
 {
-    progress_phase(&m->progress, m->done.counts.nlines, share_of(m, &m->done.place));
+    progress_phase(&m->progress, 0, share_of(m, &m->done.place));
     const enum build_ending ending = build_entries_run(m);
     progress_end(&m->progress);
-    if (ending == BUILD_REFUSED) {
-        m->keeps = false; /* the lines have to be changed first */
-        return false;
-    }
-    if (ending == BUILD_BROKEN || (m->keeps && !job_save(m, &m->done))) {
-        return false;
-    }
     if (ending == BUILD_UNREADABLE) {
-        return report_unreadable(m);
+        message_error("nothing was built");
     }
-    return ending == BUILD_INTERRUPTED ? report_interrupted(m) : ending == BUILD_ALL;
+    return ending == BUILD_ALL;
 }
 
-/* Hints at --force. Keeps the checkpoint only if it took a while to reach: if the user replaces the
- * files, the build begins anew. */
-static bool refuse_list(struct build_job *m, const char *why)
+static bool refuse_list(const struct build_job *m, const char *why)
 {
     message_hint("unseen build --force %s FILE %s", m->o->seen.path, why);
-    m->keeps = m->keeps && m->saved;
     return false;
 }
 
 /* Refuses an empty list, which lets everything through, and a list of URLs that most lines are not:
  * most likely something went wrong before. */
-static bool check_entries(struct build_job *m)
+static bool check_entries(const struct build_job *m)
 {
     const struct build_counts *c = &m->done.counts;
     if (m->o->list.force) {
@@ -314,7 +190,7 @@ static bool job_finish(struct build_job *m)
     error.status = unseen_list_build_finish(m->build, show_built, m, &error);
     progress_end(&m->progress);
     if (error.status == UNSEEN_ERR_STOPPED) {
-        return report_interrupted(m);
+        return false; /* by show_built: a signal asks the program to end */
     }
     return error.status == UNSEEN_OK || report_build(m, &error);
 }
@@ -395,7 +271,7 @@ static uint64_t entries_of(const char *path)
 
 /* Refuses a list of less than half the entries of the list of --from, or of the list that it would
  * replace: most likely the lines are not all there. */
-static bool check_size(struct build_job *m)
+static bool check_size(const struct build_job *m)
 {
     const char *const olds[] = {m->o->list.from, m->o->seen.path};
     struct unseen_list_info info;
@@ -423,34 +299,19 @@ static bool job_place(struct build_job *m)
     const bool good =
         build_folder_check_name(&m->folder) && build_known_good_run(m) && build_replace(m);
     progress_end(&m->progress);
-    if (!good && stop_is_wanted()) {
-        return report_interrupted(m);
-    }
-    if (!good && m->keeps) {
-        hint_to_go_on();
-    }
     return good;
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-/* Removes the files of a build that no other run can go on with. */
-static void job_release(struct build_job *m, bool done)
+static void job_release(struct build_job *m)
 {
-    if (m->build && !done && m->keeps) {
-        unseen_list_build_keep(m->build);
-    }
     unseen_list_build_free(m->build);
-    if (done || !m->keeps) {
-        build_folder_clear(&m->folder);
-    }
-    build_folder_remove(&m->folder, done);
+    build_folder_remove(&m->folder);
     build_folder_release(&m->folder);
     build_inputs_release(&m->inputs);
     build_old_close(&m->old);
     unseen_url_free(m->url);
-    text_release(&m->description);
-    text_release(&m->note);
 }
 
 int build_run(const struct options *o, enum unseen_cpu cpu)
@@ -460,11 +321,11 @@ int build_run(const struct options *o, enum unseen_cpu cpu)
     progress_start(&m.progress, o->report.progress, o->report.color, true);
     if (build_job_prepare(&m)) {
         stop_listen();
-        done = job_start(&m) && (m.is_complete || job_read_lines(&m)) && check_entries(&m) &&
-               job_finish(&m) && check_size(&m) && job_place(&m);
+        done = job_start(&m) && job_read_lines(&m) && check_entries(&m) && job_finish(&m) &&
+               check_size(&m) && job_place(&m);
     }
     const bool good = done && build_job_report(&m);
-    job_release(&m, done);
+    job_release(&m);
     if (!done) {
         stop_die(false);
     }

@@ -121,9 +121,7 @@ struct list_options {
     size_t nknown_good;
     struct entry_options entries;
     bool force; /* build a list that looks like a mistake */
-    bool restart;
     uint64_t memory;
-    double checkpoint;       /* seconds; 0: not given */
     struct edit_file *edits; /* in the order of the command line */
     size_t nedits;
     bool undo;          /* --remove of what is allowed */

@@ -34,10 +34,6 @@ struct input {
     bool ended;     /* a read has met the end; a terminal could go on behind it */
     bool failed;    /* a read has failed */
     bool begun;     /* the first bytes have been looked at */
-    size_t mark;    /* the length of the byte order mark in front of plain lines */
-    char *kept;     /* decoded bytes that were read too early: kept[kept_at..kept_len) */
-    size_t kept_at;
-    size_t kept_len;
     struct source top;
     size_t nstages;
     struct stage stages[STAGES_MAX];
@@ -152,7 +148,6 @@ void input_close(struct input *in)
     if (in->fd != STDIN_FILENO) {
         (void)close(in->fd); /* was only read */
     }
-    free(in->kept);
     free(in);
 }
 
@@ -221,7 +216,6 @@ static ssize_t begin(struct input *in, char *buf, size_t cap)
         }
         const size_t len = (size_t)n - m->mark;
         if (m->content == CONTENT_LINES) {
-            in->mark = m->mark;
             memmove(buf, buf + m->mark, len);
             return (ssize_t)len;
         }
@@ -238,63 +232,10 @@ static ssize_t begin(struct input *in, char *buf, size_t cap)
     }
 }
 
-/* Returns bytes that were kept, 0 if there are none. */
-static ssize_t take_kept(struct input *in, void *buf, size_t cap)
-{
-    const size_t rest = in->kept_len - in->kept_at;
-    const size_t len = rest < cap ? rest : cap;
-    if (len > 0) {
-        memcpy(buf, in->kept + in->kept_at, len);
-        in->kept_at += len;
-    }
-    return (ssize_t)len;
-}
-
 ssize_t input_read(struct input *in, void *buf, size_t cap)
 {
-    const ssize_t n = in->begun ? take_kept(in, buf, cap) : begin(in, buf, cap);
+    const ssize_t n = in->begun ? 0 : begin(in, buf, cap);
     return n != 0 ? n : in->top.read(in->top.context, buf, cap);
-}
-
-/* ---- Going on within a file ------------------------------------------------------------------ */
-
-static bool skip_plain(struct input *in, uint64_t n)
-{
-    if (n > INT64_MAX || lseek(in->fd, (off_t)n, SEEK_SET) < 0) {
-        message_error("cannot go on in %s: %s", in->name, strerror(n > INT64_MAX ? EINVAL : errno));
-        return false;
-    }
-    in->nread = n;
-    in->ended = false;
-    return true;
-}
-
-/* Decodes n bytes and drops them. The first `len` decoded bytes are in `kept` already. */
-static bool skip_decoded(struct input *in, uint64_t n, ssize_t len)
-{
-    bool ended = false;
-    while (!ended && len >= 0 && (uint64_t)len <= n) {
-        n -= (uint64_t)len;
-        len = in->top.read(in->top.context, in->kept, STAGE_RAW_BYTES);
-        ended = len == 0;
-    }
-    in->kept_at = ended || len < 0 ? 0 : (size_t)n;
-    in->kept_len = ended || len < 0 ? 0 : (size_t)len;
-    return len >= 0;
-}
-
-bool input_skip(struct input *in, uint64_t n)
-{
-    in->kept = malloc(STAGE_RAW_BYTES);
-    if (!in->kept) {
-        message_error("%s: out of memory", in->name);
-        return false;
-    }
-    const ssize_t len = begin(in, in->kept, STAGE_RAW_BYTES);
-    if (len >= 0 && in->nstages == 0) {
-        return skip_plain(in, n <= UINT64_MAX - in->mark ? n + in->mark : n);
-    }
-    return len >= 0 && skip_decoded(in, n, len);
 }
 
 uint64_t input_offset(const struct input *in)

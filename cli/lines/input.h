@@ -59,11 +59,6 @@ enum {
  * cap must be at least INPUT_READ_MIN, and 1024 at the first call. */
 ssize_t input_read(struct input *in, void *buf, size_t cap);
 
-/* Skips the first n bytes that input_read would return, or all if there are fewer. Call it before
- * the first read. False after an error that has been reported, or if `before` said INPUT_STOP.
- * Takes no time if the file is plain. */
-bool input_skip(struct input *in, uint64_t n);
-
 /* The offset in the file up to which its bytes, compressed or not, have been used. */
 uint64_t input_offset(const struct input *in);
 

@@ -347,18 +347,15 @@ static void start_skipping(struct reader *r, struct batch *b)
     }
 }
 
-/* Opens the next file; false if reading is to end. */
-static bool open_next(struct reader *r)
+/* Opens the next file. */
+static void open_next(struct reader *r)
 {
-    const uint64_t skipped = r->skip_bytes;
     r->nnames--;
     r->nopened++;
     r->input = input_open(*r->names++, r->wait, r->options);
     r->failed = r->failed || !r->input;
     r->name = r->input ? input_name(r->input) : NULL;
-    r->line = skipped > 0 ? r->skip_lines : 0;
-    r->skip_bytes = 0;
-    return !r->input || skipped == 0 || input_skip(r->input, skipped) || reader_give_up(r);
+    r->line = 0;
 }
 
 static void reader_empty(struct batch *b)
@@ -388,9 +385,10 @@ bool reader_next(struct reader *r, struct batch *b, bool may_read)
                 check_file(r);
                 r->failed = r->failed || r->note_failed;
             }
-            if (r->nnames == 0 || !open_next(r)) {
+            if (r->nnames == 0) {
                 return false;
             }
+            open_next(r);
         }
         if (!reader_read_more(r)) {
             return false;

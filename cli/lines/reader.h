@@ -34,9 +34,6 @@ struct reader {
     bool splits_only; /* the caller makes keys with identity_take, and then calls reader_note */
     struct input_wait wait;
     size_t nblocks; /* 1, or more if batches are used while the next are made */
-    /* Where to begin in the first file; 0: at its beginning. */
-    uint64_t skip_bytes;
-    uint64_t skip_lines;
 
     /* results, which have been reported: a file or line could not be read; */
     bool failed;

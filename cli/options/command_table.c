@@ -404,11 +404,10 @@ static const struct command commands[] = {
         .usage = "unseen build [OPTION]... LIST [FILE]...",
         .about = "Build LIST from the lines of the input: a file that can be asked quickly, of\n"
                  "about 13.5 bits for each entry, with one wrong answer in 10,000. A LIST that is\n"
-                 "there is replaced when the new one is complete. Interrupted, the same command\n"
-                 "goes on where it was, from what is in LIST.building; with standard input it\n"
-                 "begins anew. Comments (#, ;, !), blank lines and the addresses of a hosts file\n"
-                 "are left out. A line that is not an entry, or that would cover far too much\n"
-                 "(/, com), is an error.\n",
+                 "there is replaced when the new one is complete, and not before: an interrupted\n"
+                 "build changes nothing. Comments (#, ;, !), blank lines and the addresses of a\n"
+                 "hosts file are left out. A line that is not an entry, or that would cover far\n"
+                 "too much (/, com), is an error.\n",
         .examples =
             "  unseen build bad.list urls*.txt.gz      one URL a line\n"
             "  unseen build --expressions sites.list sites.txt\n"

@@ -59,7 +59,7 @@ static enum unseen_status check_rate(const struct unseen_list_build_options *opt
 }
 
 static enum unseen_status build_options(const struct unseen_list_build_options *given,
-                                        const char *path, bool resumes,
+                                        const char *path,
                                         struct unseen_list_build_options *options_out,
                                         struct unseen_error *error)
 {
@@ -69,7 +69,6 @@ static enum unseen_status build_options(const struct unseen_list_build_options *
     if (status != UNSEEN_OK) {
         return unseen__error_prefix(error, status, path);
     }
-    options.keep = options.keep || resumes;
     options.fpr = options.fpr == 0 ? UNSEEN_LIST_FPR_DEFAULT : options.fpr;
     options.memory = options.memory ? options.memory : MEMORY_DEFAULT;
     options.memory = options.memory < MEMORY_MIN ? MEMORY_MIN : options.memory;
@@ -80,10 +79,6 @@ static enum unseen_status build_options(const struct unseen_list_build_options *
     if (options.threads > THREADS_MAX || strlen(options.profile) >= UNSEEN__LIST_PROFILE_LEN ||
         !unseen_kind_name(options.kind)) {
         return unseen__error_status(error, UNSEEN_ERR_ARGUMENT, path);
-    }
-    if (options.keep && !options.folder) {
-        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_FOLDER,
-                                     "%s: a build that is kept needs a folder", path);
     }
     return check_rate(&options, path, error);
 }
@@ -148,8 +143,6 @@ static enum unseen_status new_build(struct unseen_list_build **build_out, const 
     b->options = *options;
     b->ntexts = unseen_kind_texts_max(options->kind);
     b->cpu = cpu;
-    b->kept.folder = -1;
-    b->kept.keys = -1;
     b->folder_fd = -1;
     b->fd = -1;
     status = name_files(b, path, options);
@@ -161,104 +154,49 @@ static enum unseen_status new_build(struct unseen_list_build **build_out, const 
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen__list_build_prepare(struct unseen_list_build *b, unsigned key_bits,
-                                              unsigned part_bits, size_t memory,
-                                              struct unseen_error *error)
-{
-    struct unseen__list_header *h = &b->header;
-    h->key_bits = key_bits;
-    enum unseen_status status = unseen__list_geometry_for(
-        h->fpr / b->ntexts - ldexp((double)b->options.capacity, -(int)key_bits), &h->geometry);
-    if (status == UNSEEN_OK) {
-        status =
-            unseen__spill_create(&b->spill, part_bits, key_bits, memory, b->folder, &b->allocator);
-    }
-    if (status == UNSEEN_OK) {
-        unseen__spill_expect(b->spill, b->options.capacity);
-    }
-    return unseen__error_status(error, status, b->path);
-}
-
-/* Is the list made in the folder that options.keep uses? */
-static bool is_in_folder(const struct unseen_list_build *b)
-{
-    const size_t len = strlen(b->folder);
-    return b->options.keep && strncmp(b->path, b->folder, len) == 0 &&
-           unseen__file_name(b->path) == b->path + len + 1;
-}
-
 /* The folder is opened early, so that the list goes there even if the name of the folder is given
- * to another one. If opening fails, it is tried again when the list is made. */
+ * to another meanwhile. */
 int unseen__list_build_open_folder(struct unseen_list_build *b)
 {
-    if (b->folder_fd >= 0) {
-        return 0;
-    }
-    return is_in_folder(b)
-               ? unseen__file_open_in(b->kept.folder, ".", O_RDONLY | O_DIRECTORY, &b->folder_fd)
-               : unseen__file_open_folder(b->path, &b->folder_fd);
+    return b->folder_fd >= 0 ? 0 : unseen__file_open_folder(b->path, &b->folder_fd);
 }
 
-static enum unseen_status begin_spill(struct unseen_list_build *b, struct unseen_error *error)
+/* Chooses the number of key bits and the geometry, and makes the spill of the first layer. */
+static enum unseen_status begin_spill(struct unseen_list_build *b)
 {
+    struct unseen__list_header *h = &b->header;
     unsigned part_bits = part_bits_for(b->options.capacity);
-    const unsigned key_bits =
-        key_bits_for(b->options.capacity, part_bits, b->header.fpr / b->ntexts);
+    h->key_bits = key_bits_for(b->options.capacity, part_bits, h->fpr / b->ntexts);
     /* Writing and reading the disk in small pieces costs more than sorting in large ones. */
     const size_t buffers = (size_t)b->options.memory / SPILL_SHARE;
     while (part_bits > PART_BITS && buffers >> part_bits < BUFFER_GOOD) {
         part_bits--;
     }
-    enum unseen_status status = unseen__list_build_prepare(b, key_bits, part_bits, buffers, error);
-    if (status == UNSEEN_OK && b->options.keep) {
-        status = unseen__list_kept_open(&b->kept, b->folder, true, &b->allocator, error);
-        unseen__spill_keep(b->spill, b->kept.keys);
+    enum unseen_status status = unseen__list_geometry_for(
+        h->fpr / b->ntexts - ldexp((double)b->options.capacity, -(int)h->key_bits), &h->geometry);
+    if (status == UNSEEN_OK) {
+        status = unseen__spill_create(&b->spill, part_bits, h->key_bits, buffers, b->folder,
+                                      &b->allocator);
+    }
+    if (status == UNSEEN_OK) {
+        unseen__spill_expect(b->spill, b->options.capacity);
     }
     return status;
 }
 
-/* Begins a build under the secret; or resumes one, whose secret must be the same (NULL: any). */
-static enum unseen_status start_with_secret(struct unseen_list_build **build_out, const char *path,
-                                            const struct unseen_list_build_options *options,
-                                            bool resumes, const struct unseen__secret *secret,
-                                            struct unseen_error *error)
+/* Begins the build under its secret. */
+static enum unseen_status begin(struct unseen_list_build *b, struct unseen_error *error)
 {
-    struct unseen_list_build *b = NULL;
-    enum unseen_status status = new_build(&b, path, options, error);
-    if (status != UNSEEN_OK) {
-        return status;
-    }
-    if (resumes) {
-        status = unseen__list_build_load(b, secret, error);
-    } else {
-        b->header.secret = *secret;
-        status = begin_spill(b, error);
-    }
-    if (status != UNSEEN_OK) {
-        unseen_list_build_free(b);
-        return status;
-    }
-    (void)unseen__list_build_open_folder(b);
-    unseen__hasher_init(&b->hasher, &b->header.secret, b->cpu);
-    *build_out = b;
-    return UNSEEN_OK;
-}
-
-static enum unseen_status start_build(struct unseen_list_build **build_out, const char *path,
-                                      const struct unseen_list_build_options *options, bool resumes,
-                                      struct unseen_error *error)
-{
-    struct unseen__secret secret;
-    if (resumes && !options->seed) {
-        return start_with_secret(build_out, path, options, resumes, NULL, error);
-    }
     enum unseen_status status =
-        unseen__secret_make(options->seed, options->seed_len, &secret, error);
+        unseen__secret_make(b->options.seed, b->options.seed_len, &b->header.secret, error);
     if (status != UNSEEN_OK) {
-        return unseen__error_prefix(error, status, path);
+        return unseen__error_prefix(error, status, b->path);
     }
-    status = start_with_secret(build_out, path, options, resumes, &secret, error);
-    unseen__secret_forget(&secret);
+    status = unseen__error_status(error, begin_spill(b), b->path);
+    if (status == UNSEEN_OK) {
+        (void)unseen__list_build_open_folder(b); /* _finish reports it */
+        unseen__hasher_init(&b->hasher, &b->header.secret, b->cpu);
+    }
     return status;
 }
 
@@ -267,25 +205,21 @@ enum unseen_status unseen_list_build_create(struct unseen_list_build **build_out
                                             struct unseen_error *error)
 {
     struct unseen_list_build_options options;
-    const enum unseen_status status = build_options(given, path, false, &options, error);
-    return status == UNSEEN_OK ? start_build(build_out, path, &options, false, error) : status;
-}
-
-enum unseen_status unseen_list_build_resume(struct unseen_list_build **build_out, const char *path,
-                                            const struct unseen_list_build_options *given,
-                                            struct unseen_bytes *note_out,
-                                            struct unseen_error *error)
-{
-    struct unseen_list_build_options options;
-    enum unseen_status status = build_options(given, path, true, &options, error);
+    struct unseen_list_build *b = NULL;
+    enum unseen_status status = build_options(given, path, &options, error);
     if (status == UNSEEN_OK) {
-        status = start_build(build_out, path, &options, true, error);
+        status = new_build(&b, path, &options, error);
     }
-    if (status == UNSEEN_OK) {
-        const struct unseen_list_build *b = *build_out;
-        *note_out = (struct unseen_bytes){(const char *)b->note, b->note_len};
+    if (status != UNSEEN_OK) {
+        return status;
     }
-    return status;
+    status = begin(b, error);
+    if (status != UNSEEN_OK) {
+        unseen_list_build_free(b);
+        return status;
+    }
+    *build_out = b;
+    return UNSEEN_OK;
 }
 
 /* ---- adding ---- */
@@ -312,10 +246,6 @@ enum unseen_status unseen_list_build_add(struct unseen_list_build *b,
 enum unseen_status unseen_list_build_add_keys(struct unseen_list_build *b, const uint64_t *keys,
                                               size_t n, struct unseen_error *error)
 {
-    if (b->complete) {
-        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET,
-                             "%s: nothing can be added to a list that is being finished", b->path);
-    }
     if (b->failed) {
         return unseen__error_status(error, UNSEEN_ERR_STOPPED, b->path);
     }
@@ -326,11 +256,6 @@ enum unseen_status unseen_list_build_add_keys(struct unseen_list_build *b, const
 }
 
 /* ---- ending ---- */
-
-void unseen_list_build_keep(struct unseen_list_build *b)
-{
-    b->removes_kept = false;
-}
 
 void unseen_list_build_free(struct unseen_list_build *b)
 {
@@ -348,13 +273,6 @@ void unseen_list_build_free(struct unseen_list_build *b)
     }
     unseen__spill_free(b->spill);
     unseen__spill_free(b->next);
-    if (b->options.keep && b->kept.keys >= 0) {
-        if (b->removes_kept) {
-            unseen__list_kept_remove(&b->kept);
-        }
-        unseen__list_kept_release(&b->kept);
-    }
-    unseen__free(&allocator, b->note, b->note_len);
     unseen__free(&allocator, b->checksums, b->checksums_cap * sizeof(*b->checksums));
     unseen__free(&allocator, b->table, b->nshards * sizeof(*b->table));
     unseen__path_free(&allocator, b->path);

@@ -5,17 +5,15 @@
  * about 4 % of its keys to the next layer, so a few layers are enough. The last few hundred keys
  * become the leftover.
  *
- *     build.c       begins a build, adds keys, frees it
- *     checkpoint.c  saves and resumes (state.h)
- *     layer.c       makes the pages of a layer
- *     finish.c      makes the layers, and the file around their pages */
+ *     build.c   begins a build, adds keys, frees it
+ *     layer.c   makes the pages of a layer
+ *     finish.c  makes the layers, and the file around their pages */
 #ifndef UNSEEN_LIST_BUILDER_H
 #define UNSEEN_LIST_BUILDER_H
 
 #include "hash/key.h"
 #include "list/list_format.h"
 #include "list/spill.h"
-#include "list/state.h"
 #include "unseen_list.h"
 
 /* The rates of a text; a question of several texts has as much for each. */
@@ -45,32 +43,9 @@ struct unseen_list_build {
     size_t nshards;
     bool (*progress)(void *context, uint64_t ndone, uint64_t n);
     void *context;
-
-    struct unseen__list_kept kept; /* the folder to resume from, with options.keep */
-    uint8_t *note;                 /* of the last checkpoint */
-    size_t note_len;
-    bool complete; /* the last checkpoint came after the last key */
-    bool failed;   /* adding a key or a sync failed: add, checkpoint and finish return STOPPED */
+    bool failed;       /* adding a key failed: adding and finishing return STOPPED */
     bool was_finished; /* unseen_list_build_finish was called */
-    bool removes_kept; /* the list is in place: _free removes the files of options.keep */
 };
-
-/* Sets the number of key bits, chooses the geometry, and makes the spill of the first layer, with
- * `memory` bytes of buffers. Errors: FPR, NOMEM. */
-enum unseen_status unseen__list_build_prepare(struct unseen_list_build *build, unsigned key_bits,
-                                              unsigned part_bits, size_t memory,
-                                              struct unseen_error *error);
-
-/* Restores a new build from the state that an earlier process saved. secret is NULL, or must be the
- * state's. Errors: MISSING, MISMATCH, BUSY, CORRUPT, VERSION, FOREIGN, IO, NOMEM. */
-enum unseen_status unseen__list_build_load(struct unseen_list_build *build,
-                                           const struct unseen__secret *secret,
-                                           struct unseen_error *error);
-
-/* Makes a checkpoint. complete: all keys have been added. Errors: IO, NOMEM. */
-enum unseen_status unseen__list_build_save(struct unseen_list_build *build, const void *note,
-                                           size_t note_len, bool complete,
-                                           struct unseen_error *error);
 
 /* Opens the folder of the list, unless it is open. Returns an errno number. */
 int unseen__list_build_open_folder(struct unseen_list_build *build);

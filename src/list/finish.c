@@ -183,16 +183,12 @@ enum unseen_status unseen_list_build_finish(struct unseen_list_build *b,
     b->context = context;
     enum unseen_status status =
         b->failed ? unseen__error_status(error, UNSEEN_ERR_STOPPED, b->path) : UNSEEN_OK;
-    if (status == UNSEEN_OK && b->options.keep && !b->complete) {
-        status = unseen__list_build_save(b, b->note, b->note_len, true, error);
-    }
     if (status == UNSEEN_OK) {
         status = make_list(b, error);
     }
     if (status == UNSEEN_OK) {
         (void)close(b->fd); /* synced, and in place: there is nothing to unlink */
         b->fd = -1;
-        b->removes_kept = true;
     }
     return status;
 }

@@ -32,18 +32,15 @@ enum {
     THIN_SHARE = 4, /* 1 / 4 of a buffer must come free, or thinning it out does not pay */
     HUGE_FROM = 11, /* part bits from which on there are so many keys that all buffers fill up */
     NAMES_MAX = 100,
-    CHUNKS_FIRST = 1024,
-    ENTRY_LEN = 16 /* bytes of an entry of the table: part, length, checksum */
+    CHUNKS_FIRST = 1024
 };
 
 #define NO_CHUNK UINT32_MAX
 
 /* A part, except how full its buffer is. */
 struct part {
-    uint32_t last; /* the last full chunk in the file, or NO_CHUNK */
+    uint32_t last; /* the last chunk in the file, or NO_CHUNK */
     uint32_t nchunks;
-    uint32_t open;  /* the chunk that holds the buffer's first bytes already, or NO_CHUNK */
-    uint32_t saved; /* the buffer's bytes in that chunk */
 };
 
 struct chunk {
@@ -68,7 +65,6 @@ struct unseen__spill {
     size_t chunks_cap;
     uint64_t expected; /* number of keys; 0: not known */
     int fd;            /* -1: there is no file */
-    bool kept;
     char *folder;
 };
 
@@ -141,7 +137,7 @@ enum unseen_status unseen__spill_create(struct unseen__spill **spill_out, unsign
         return UNSEEN_ERR_NOMEM;
     }
     for (size_t i = 0; i < s->nparts; i++) {
-        s->parts[i] = (struct part){.last = NO_CHUNK, .open = NO_CHUNK};
+        s->parts[i] = (struct part){.last = NO_CHUNK};
     }
     *spill_out = s;
     return UNSEEN_OK;
@@ -153,7 +149,7 @@ void unseen__spill_free(struct unseen__spill *s)
         return;
     }
     const struct unseen_allocator allocator = s->allocator;
-    if (s->fd >= 0 && !s->kept) {
+    if (s->fd >= 0) {
         (void)close(s->fd); /* nobody will read it */
     }
     unseen__path_free(&allocator, s->folder);
@@ -167,12 +163,6 @@ void unseen__spill_free(struct unseen__spill *s)
 void unseen__spill_expect(struct unseen__spill *s, uint64_t nkeys)
 {
     s->expected = nkeys < UINT64_MAX >> 8 ? nkeys : UINT64_MAX >> 8;
-}
-
-void unseen__spill_keep(struct unseen__spill *s, int fd)
-{
-    s->fd = fd;
-    s->kept = true;
 }
 
 /* ---- the file ---- */
@@ -240,7 +230,7 @@ static enum unseen_status check_space(const struct unseen__spill *s, struct unse
 {
     struct statvfs disk;
     const uint64_t needed = needed_for(s);
-    const uint64_t buffered = s->kept ? 0 : (uint64_t)s->nparts * s->chunk;
+    const uint64_t buffered = (uint64_t)s->nparts * s->chunk;
     if (needed <= buffered || fstatvfs(s->fd, &disk) != 0 || disk.f_blocks == 0) {
         return UNSEEN_OK;
     }
@@ -249,19 +239,8 @@ static enum unseen_status check_space(const struct unseen__spill *s, struct unse
                                       : no_space(s, needed - buffered, there, "there", error);
 }
 
-/* Makes room for n chunks. */
-static enum unseen_status reserve_chunks(struct unseen__spill *s, size_t n,
-                                         struct unseen_error *error)
-{
-    return n < NO_CHUNK && array_grow(&s->allocator, &s->chunks, &s->chunks_cap, n, CHUNKS_FIRST,
-                                      sizeof(*s->chunks))
-               ? UNSEEN_OK
-               : unseen__error_status(error, UNSEEN_ERR_NOMEM, s->folder);
-}
-
-/* Gives the part's buffer a chunk in the file. Makes the file if there is none. */
-static enum unseen_status open_chunk(struct unseen__spill *s, struct part *part,
-                                     struct unseen_error *error)
+/* Makes room for one more chunk. Makes the file if there is none. */
+static enum unseen_status reserve_chunk(struct unseen__spill *s, struct unseen_error *error)
 {
     enum unseen_status status = s->fd < 0 ? make_file(s, error) : UNSEEN_OK;
     if (status == UNSEEN_OK && s->nchunks == 0) {
@@ -270,40 +249,32 @@ static enum unseen_status open_chunk(struct unseen__spill *s, struct part *part,
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = reserve_chunks(s, s->nchunks + 1, error);
-    if (status == UNSEEN_OK) {
-        part->open = (uint32_t)s->nchunks++;
-    }
-    return status;
+    const size_t n = s->nchunks + 1;
+    return n < NO_CHUNK && array_grow(&s->allocator, &s->chunks, &s->chunks_cap, n, CHUNKS_FIRST,
+                                      sizeof(*s->chunks))
+               ? UNSEEN_OK
+               : unseen__error_status(error, UNSEEN_ERR_NOMEM, s->folder);
 }
 
-/* Writes the bytes of the part's buffer that the file does not have. */
-static enum unseen_status save_buffer(struct unseen__spill *s, size_t index,
+/* Writes the part's full buffer to the file, as the part's last chunk, and empties it. */
+static enum unseen_status write_chunk(struct unseen__spill *s, size_t index,
                                       struct unseen_error *error)
 {
     struct part *part = &s->parts[index];
-    const enum unseen_status status =
-        part->open == NO_CHUNK ? open_chunk(s, part, error) : UNSEEN_OK;
+    const uint8_t *bytes = buffer_of(s, index);
+    const enum unseen_status status = reserve_chunk(s, error);
     if (status != UNSEEN_OK) {
         return status;
     }
-    const int code =
-        unseen__file_write(s->fd, (uint64_t)part->open * s->stride + part->saved,
-                           buffer_of(s, index) + part->saved, s->fill[index] - part->saved);
+    const int code = unseen__file_write(s->fd, (uint64_t)s->nchunks * s->stride, bytes, s->chunk);
     if (code != 0) {
         return write_error(s, code, error);
     }
-    part->saved = s->fill[index];
-    return UNSEEN_OK;
-}
-
-/* Makes a chunk the part's last full one. */
-static void link_chunk(struct unseen__spill *s, size_t index, uint32_t chunk, uint64_t checksum)
-{
-    struct part *part = &s->parts[index];
-    s->chunks[chunk] = (struct chunk){.checksum = checksum, .previous = part->last};
-    part->last = chunk;
+    s->chunks[s->nchunks] = (struct chunk){unseen__checksum(bytes, s->chunk), part->last};
+    part->last = (uint32_t)s->nchunks++;
     part->nchunks++;
+    s->fill[index] = 0;
+    return UNSEEN_OK;
 }
 
 /* ---- repeats ---- */
@@ -342,12 +313,12 @@ static bool has_repeats(const struct unseen__spill *s, size_t part, const uint8_
 }
 
 /* Leaves one record of each key in the part's full buffer: a part is read as a whole, so keys that
- * come often must not make it large. Bytes that are in the file already stay as they are. Returns
- * false if that makes little room, or there is no memory to try; the buffer is then as it was. */
+ * come often must not make it large. Returns false if that makes little room, or there is no memory
+ * to try; the buffer is then as it was. */
 static bool thin_out(struct unseen__spill *s, size_t index)
 {
-    uint8_t *bytes = buffer_of(s, index) + s->parts[index].saved;
-    const size_t n = (s->chunk - s->parts[index].saved) / s->record;
+    uint8_t *bytes = buffer_of(s, index);
+    const size_t n = s->chunk / s->record;
     uint64_t *keys =
         has_repeats(s, index, bytes, n)
             ? unseen__alloc(&s->allocator, 2 * n * sizeof(*keys), _Alignof(max_align_t))
@@ -362,7 +333,7 @@ static bool thin_out(struct unseen__spill *s, size_t index)
         for (size_t i = 0; i < left; i++) {
             pack(s, keys[i], bytes + i * s->record);
         }
-        s->fill[index] = s->parts[index].saved + (uint32_t)(left * s->record);
+        s->fill[index] = (uint32_t)(left * s->record);
     }
     unseen__free(&s->allocator, keys, 2 * n * sizeof(*keys));
     return pays;
@@ -372,19 +343,7 @@ static bool thin_out(struct unseen__spill *s, size_t index)
 static UNSEEN_NOINLINE enum unseen_status put_away(struct unseen__spill *s, size_t index,
                                                    struct unseen_error *error)
 {
-    struct part *part = &s->parts[index];
-    if (thin_out(s, index)) {
-        return UNSEEN_OK;
-    }
-    const uint64_t checksum = unseen__checksum(buffer_of(s, index), s->chunk);
-    const enum unseen_status status = save_buffer(s, index, error);
-    if (status == UNSEEN_OK) {
-        link_chunk(s, index, part->open, checksum);
-        part->open = NO_CHUNK;
-        part->saved = 0;
-        s->fill[index] = 0;
-    }
-    return status;
+    return thin_out(s, index) ? UNSEEN_OK : write_chunk(s, index, error);
 }
 
 /* ---- keys ---- */
@@ -426,11 +385,6 @@ unsigned unseen__spill_part_bits(const struct unseen__spill *s)
     return s->part_bits;
 }
 
-size_t unseen__spill_stride(const struct unseen__spill *s)
-{
-    return s->stride;
-}
-
 uint64_t unseen__spill_count(const struct unseen__spill *s, size_t part)
 {
     return ((uint64_t)s->parts[part].nchunks * s->chunk + s->fill[part]) / s->record;
@@ -464,23 +418,24 @@ static enum unseen_status spill_damaged(const struct unseen__spill *s, uint64_t 
                                         struct unseen_error *error)
 {
     return unseen__error(error, UNSEEN_ERR_CORRUPT, offset,
-                         "the keys that were put into %s are damaged: %s", s->folder,
-                         s->kept ? "remove that folder, and begin anew" : "begin anew");
+                         "the keys that were put into %s are damaged: begin anew", s->folder);
 }
 
-/* Reads the first len bytes of a chunk. */
-static enum unseen_status read_chunk(const struct unseen__spill *s, uint32_t chunk,
-                                     uint64_t checksum, uint8_t *bytes, size_t len,
+/* Reads a chunk and gives its blocks back. */
+static enum unseen_status take_chunk(const struct unseen__spill *s, uint32_t chunk, uint8_t *bytes,
                                      struct unseen_error *error)
 {
     const uint64_t offset = (uint64_t)chunk * s->stride;
     size_t got = 0;
-    const int code = unseen__file_read(s->fd, offset, bytes, len, &got);
+    const int code = unseen__file_read(s->fd, offset, bytes, s->chunk, &got);
     if (code != 0) {
         return unseen__error_io(error, "read a spill file in", s->folder, code);
     }
-    return got == len && unseen__checksum(bytes, len) == checksum ? UNSEEN_OK
-                                                                  : spill_damaged(s, offset, error);
+    if (got != s->chunk || unseen__checksum(bytes, got) != s->chunks[chunk].checksum) {
+        return spill_damaged(s, offset, error);
+    }
+    give_back(s, offset);
+    return UNSEEN_OK;
 }
 
 enum unseen_status unseen__spill_read(struct unseen__spill *s, size_t index, uint64_t *keys,
@@ -491,112 +446,13 @@ enum unseen_status unseen__spill_read(struct unseen__spill *s, size_t index, uin
     keys = unpack(s, index, buffer, s->fill[index], keys);
     /* The buffer has been read, so the chunks are read into it, one after the other. */
     for (uint32_t chunk = part->last; chunk != NO_CHUNK; chunk = s->chunks[chunk].previous) {
-        const enum unseen_status status =
-            read_chunk(s, chunk, s->chunks[chunk].checksum, buffer, s->chunk, error);
+        const enum unseen_status status = take_chunk(s, chunk, buffer, error);
         if (status != UNSEEN_OK) {
             return status;
-        }
-        if (!s->kept) {
-            give_back(s, (uint64_t)chunk * s->stride);
         }
         keys = unpack(s, index, buffer, s->chunk, keys);
     }
-    *part = (struct part){.last = NO_CHUNK, .open = NO_CHUNK};
+    *part = (struct part){.last = NO_CHUNK};
     s->fill[index] = 0;
     return UNSEEN_OK;
-}
-
-/* ---- saving and resuming ---- */
-
-enum unseen_status unseen__spill_save(struct unseen__spill *s, struct unseen_error *error)
-{
-    for (size_t i = 0; i < s->nparts; i++) {
-        enum unseen_status status = s->fill[i] == s->chunk ? put_away(s, i, error) : UNSEEN_OK;
-        if (status == UNSEEN_OK && s->fill[i] > s->parts[i].saved) {
-            status = save_buffer(s, i, error);
-        }
-        if (status != UNSEEN_OK) {
-            return status;
-        }
-    }
-    const int code = unseen__file_sync(s->fd);
-    return code ? write_error(s, code, error) : UNSEEN_OK;
-}
-
-size_t unseen__spill_table_len(const struct unseen__spill *s)
-{
-    return s->nchunks * ENTRY_LEN;
-}
-
-static void put_entry(uint8_t *bytes, uint32_t chunk, size_t part, size_t len, uint64_t checksum)
-{
-    uint8_t *entry = bytes + (size_t)chunk * ENTRY_LEN;
-    store_le32(entry, (uint32_t)part);
-    store_le32(entry + 4, (uint32_t)len);
-    store_le64(entry + 8, checksum);
-}
-
-/* Each chunk is full, or some part's open one, so each entry is written. */
-void unseen__spill_table(const struct unseen__spill *s, uint8_t *bytes)
-{
-    for (size_t i = 0; i < s->nparts; i++) {
-        const struct part *part = &s->parts[i];
-        for (uint32_t c = part->last; c != NO_CHUNK; c = s->chunks[c].previous) {
-            put_entry(bytes, c, i, s->chunk, s->chunks[c].checksum);
-        }
-        if (part->open != NO_CHUNK) {
-            put_entry(bytes, part->open, i, part->saved,
-                      unseen__checksum(buffer_of(s, i), part->saved));
-        }
-    }
-}
-
-/* Takes up a chunk of the table: links a full one, and reads any other into its part's buffer. */
-static enum unseen_status take_up(struct unseen__spill *s, uint32_t chunk, const uint8_t *entry,
-                                  struct unseen_error *error)
-{
-    const size_t index = load_le32(entry);
-    const uint32_t len = load_le32(entry + 4);
-    const uint64_t checksum = load_le64(entry + 8);
-    if (index >= s->nparts || len == 0 || len > s->chunk || len % s->record != 0) {
-        return spill_damaged(s, UNSEEN__NO_OFFSET, error);
-    }
-    if (len == s->chunk) {
-        link_chunk(s, index, chunk, checksum);
-        return UNSEEN_OK;
-    }
-    if (s->parts[index].open != NO_CHUNK) {
-        return spill_damaged(s, UNSEEN__NO_OFFSET, error);
-    }
-    s->parts[index].open = chunk;
-    s->parts[index].saved = len;
-    s->fill[index] = len;
-    return read_chunk(s, chunk, checksum, buffer_of(s, index), len, error);
-}
-
-/* Cuts off the bytes that were written after the table. */
-static enum unseen_status cut_file(const struct unseen__spill *s, struct unseen_error *error)
-{
-    uint64_t size = 0;
-    const uint64_t end = (uint64_t)s->nchunks * s->stride;
-    int code = unseen__file_size(s->fd, &size);
-    if (code == 0 && size > end) {
-        code = unseen__file_truncate(s->fd, end);
-    }
-    return code ? write_error(s, code, error) : UNSEEN_OK;
-}
-
-enum unseen_status unseen__spill_resume(struct unseen__spill *s, int fd, const uint8_t *table,
-                                        size_t len, struct unseen_error *error)
-{
-    unseen__spill_keep(s, fd);
-    if (len % ENTRY_LEN != 0 || len / ENTRY_LEN >= NO_CHUNK) {
-        return spill_damaged(s, UNSEEN__NO_OFFSET, error);
-    }
-    enum unseen_status status = reserve_chunks(s, len / ENTRY_LEN, error);
-    for (uint32_t c = 0; c < len / ENTRY_LEN && status == UNSEEN_OK; c++) {
-        status = take_up(s, c, table + (size_t)c * ENTRY_LEN, error);
-    }
-    s->nchunks = len / ENTRY_LEN;
-    return status == UNSEEN_OK ? cut_file(s, error) : status;
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Keys on their way into a list, parted by their top bits. Each part has a buffer. A full buffer
- * goes to a file as a chunk, with a checksum. As a rule the file has no name, so that a crash
- * leaves nothing behind, and a chunk that has been read gives its blocks back. A kept spill (below)
- * is the opposite: its file stays, with everything in it, and another process can make the same
- * spill again from the file and a table of its chunks.
+ * goes to a file as a chunk, with a checksum. The file has no name, so that a crash leaves nothing
+ * behind. A chunk that has been read gives its blocks back to the disk.
  *
  * Only the highest bits of a key are kept. A record is the bytes that hold the kept bits behind the
  * bits of the part. */
@@ -40,34 +38,10 @@ uint64_t unseen__spill_count(const struct unseen__spill *spill, size_t part);
 uint64_t unseen__spill_total(const struct unseen__spill *spill);
 
 /* Stores all keys of a part, in any order, in keys, which has room for unseen__spill_count() and 1
- * more. Empties the part, and gives its room in the file back unless the spill is kept. Several
- * threads may read different parts at once. Errors: IO, CORRUPT (the file has other bytes than were
+ * more. Empties the part, and gives its room in the file back. Several threads may read different
+ * parts at once. Errors: IO, CORRUPT (the file has other bytes than were
  * written), NOMEM. */
 enum unseen_status unseen__spill_read(struct unseen__spill *spill, size_t part, uint64_t *keys,
                                       struct unseen_error *error);
-
-/* ---- kept spills ---- */
-
-/* Makes a new spill a kept one, before its first key. fd is its file: empty, and open for reading
- * and writing as long as the spill; the caller closes it. */
-void unseen__spill_keep(struct unseen__spill *spill, int fd);
-
-/* Puts all keys added so far into the file and syncs it. Errors: as of _add. */
-enum unseen_status unseen__spill_save(struct unseen__spill *spill, struct unseen_error *error);
-
-/* Writes the table of the saved chunks to bytes. No key may have been added since they were
- * saved. */
-size_t unseen__spill_table_len(const struct unseen__spill *spill);
-void unseen__spill_table(const struct unseen__spill *spill, uint8_t *bytes);
-
-/* Restores the spill that was saved, in a new one with the same part_bits, key_bits and stride
- * (below). fd is its file, which may hold more than was saved; that is cut off. Checks what it
- * reads, and _read checks the rest. Errors: CORRUPT, IO, NOMEM. */
-enum unseen_status unseen__spill_resume(struct unseen__spill *spill, int fd, const uint8_t *table,
-                                        size_t len, struct unseen_error *error);
-
-/* The bytes of a buffer and of its chunk: memory / 2^part_bits, within limits. A spill that is made
- * with stride * 2^part_bits bytes of memory has the same stride. */
-size_t unseen__spill_stride(const struct unseen__spill *spill);
 
 #endif

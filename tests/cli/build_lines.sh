@@ -221,16 +221,6 @@ expect 0 '' ''
 head -n 40 hundred.urls > forty.urls
 run build --from old.list old.list forty.urls
 expect 0 '' ''
-# Work that took a while is kept: --force goes on with it.
-run build old.list all.urls
-expect 0 '' ''
-run build --checkpoint 0.0000001 old.list less.urls
-expect 2 '' '*'
-holds [ -d old.list.building ]
-run build --force old.list less.urls
-expect 0 '' 'unseen: going on after 49 lines of an interrupted build\n'
-run check -c old.list hundred.urls
-expect 0 '49\n' ''
 
 # ---- words people use for the kinds --------------------------------------------------------------
 for pair in email:mail e-mail:mail senders:mail site:expressions sites:expressions domain:expressions \

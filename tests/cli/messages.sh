@@ -128,21 +128,6 @@ sort evil.txt
 import --format requests.seen x.unseen evil.txt
 END
 
-# An interrupted build shows what was another one then.
-cp one "$evil.txt"
-mkdir x.list.building
-chmod 700 x.list.building
-seq 200000 | sed 's#^#http://e.com/#' > many.txt
-"$UNSEEN" build --checkpoint 0.0001 x.list "$evil.txt" many.txt 2> /dev/null &
-building=$!
-eventually [ -e x.list.building/state -o ! -e x.list.building ]
-kill -KILL "$building"
-wait "$building" 2> /dev/null
-if [ -e x.list.building/state ]; then
-    run build x.list one many.txt
-    clean err
-fi
-
 # What info prints for people.
 run info "$evil.list"
 clean out

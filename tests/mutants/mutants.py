@@ -61,7 +61,7 @@ LAYERS = {
 }
 # The tests of a file of the tool, where its name does not say them.
 NEAR = [
-    (r'cli/build/', r'cli/build(_resume|_lines)?$'),
+    (r'cli/build/', r'cli/build(_killed|_lines)?$'),
     (r'print/chart|commands/plan', r'cli/(plan|filter)$'),
     (r'commands/(integers|cmd_sort|repeats)', r'cli/sort$'),
     (r'commands/cmd_edit', r'cli/(list_changes|build_changes)$'),

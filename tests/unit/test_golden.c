@@ -47,7 +47,6 @@ enum {
     NO_LOG = 2,
     IMAGE = 4,     /* so many changes that the store gets an image beside its log */
     CHANGES = 8,   /* a list is changed after it was built */
-    RESUMED = 16,  /* a list is built from the kept folder: build.keys and build.state */
     SQUEEZED = 32, /* the golden file is squeezed */
     MANY = 64,     /* NMANY members: several pages, groups or links */
     SUMMED = 128,  /* the golden file is only a checksum of what is made */
@@ -125,7 +124,6 @@ static const struct golden goldens[] = {
     {"list-many", LIST, NULL, "none", 0, 2, 1e-4, 0, URL, MANY},
     {"list-fine", LIST, NULL, "none", 0, 1, 1e-7, 0, URL, MANY | SUMMED},
     {"list-finest", LIST, NULL, "none", 0, 1, 1e-9, 0, URL, 0},
-    {"list-resumed", LIST, NULL, "none", 0, 1, 1e-4, 0, URL, RESUMED},
     {"list-url", LIST, NULL, "crawl/1", 0, 2, 0.01, 0, URL, 0},
     {"list-expressions", LIST, NULL, "safebrowsing/1", 0, 1, 0.01, 0, UNSEEN_KIND_EXPRESSIONS_1, 0},
     {"list-mail", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_MAIL_1, 0},
@@ -171,10 +169,6 @@ enum {
 };
 
 static const char SEED[] = "golden";
-static const char NOTE[] = "at member 600";
-enum {
-    NOTED = 600
-};
 
 static char folder[PATH_CAP]; /* the golden files */
 static char work[PATH_CAP];   /* what the test makes */
@@ -260,8 +254,8 @@ static void check_same_file(const char *golden_name, const char *made_name)
     free(made);
 }
 
-/* Some files are mostly zeros, such as the 67 MB of a build's "keys". They are kept squeezed: the
- * length of the file, then the offset and the 8 bytes of each word that is not 0. */
+/* Some files are mostly zeros. They are kept squeezed: the length of the file, then the offset and
+ * the 8 bytes of each word that is not 0. */
 static void squeeze(const char *from, const char *to)
 {
     size_t len = 0;
@@ -640,10 +634,10 @@ static size_t make_entry(const struct golden *g, const struct unseen_url *url, u
 }
 
 static void add_entries(const struct golden *g, const struct unseen_url *url,
-                        struct unseen_list_build *build, unsigned first, unsigned end)
+                        struct unseen_list_build *build)
 {
     char text[TEXT_CAP];
-    for (unsigned i = first; i < end; i++) {
+    for (unsigned i = 0; i < count_members(g); i++) {
         const struct unseen_bytes item = {text, make_entry(g, url, i, text)};
         check_ok(unseen_list_build_add(build, &item, 1, &error), g->name);
     }
@@ -660,34 +654,15 @@ static struct unseen_list_build_options build_options(const struct golden *g,
                                               .seed_len = strlen(SEED),
                                               .profile = url ? unseen_url_id(url) : NULL,
                                               .kind = g->kind,
-                                              .keep = g->flags & RESUMED,
-                                              .folder = g->flags & RESUMED ? work : NULL,
                                               .cpu = test_cpu};
 }
 
-/* The first members of a build, up to its checkpoint: the files keys and state in work. */
-static void make_checkpoint(const struct golden *g, const char *path)
-{
-    struct unseen_list_build *build = NULL;
-    const struct unseen_list_build_options options = build_options(g, NULL);
-    check_ok(unseen_list_build_create(&build, path, &options, &error), g->name);
-    add_entries(g, NULL, build, 0, NOTED);
-    check_ok(unseen_list_build_checkpoint(build, NOTE, strlen(NOTE), &error), g->name);
-    unseen_list_build_free(build);
-}
-
-/* The list itself: begun anew, or gone on with from the checkpoint in work. */
 static void build_list(const struct golden *g, const struct unseen_url *url, const char *path)
 {
     struct unseen_list_build *build = NULL;
-    struct unseen_bytes note = {NULL, 0};
     const struct unseen_list_build_options options = build_options(g, url);
-    const bool resumes = g->flags & RESUMED;
-    check_ok(resumes ? unseen_list_build_resume(&build, path, &options, &note, &error)
-                     : unseen_list_build_create(&build, path, &options, &error),
-             g->name);
-    CHECK(!resumes || (note.len == strlen(NOTE) && memcmp(note.data, NOTE, note.len) == 0));
-    add_entries(g, url, build, resumes ? NOTED : 0, count_members(g));
+    check_ok(unseen_list_build_create(&build, path, &options, &error), g->name);
+    add_entries(g, url, build);
     check_ok(unseen_list_build_finish(build, NULL, NULL, &error), g->name);
     unseen_list_build_free(build);
 }
@@ -837,15 +812,6 @@ static void check_made(const struct golden *g)
     if (g->flags & OLDER) {
         return;
     }
-    if (g->flags & RESUMED) {
-        make_checkpoint(g, path_in(work, g->name));
-        squeeze(path_in(work, "keys"), path_in(work, "build.keys"));
-        check_same_file("build.keys", "build.keys");
-        check_same_file("build.state", "state");
-        forget("build.keys");
-        CHECK(unsqueeze(path_in(folder, "build.keys"), path_in(work, "keys")));
-        CHECK(copy_file(path_in(folder, "build.state"), path_in(work, "state")));
-    }
     jobs[g->type].make(g, path_in(work, g->name));
     shrink(g);
     check_same_file(g->name, g->name);
@@ -886,11 +852,6 @@ static void make_all(void)
         const struct golden *g = &goldens[i];
         char copy[PATH_CAP + TEXT_CAP];
         entropy = 0;
-        if (g->flags & RESUMED) {
-            make_checkpoint(g, path_in(work, g->name));
-            squeeze(path_in(work, "keys"), path_in(work, "build.keys"));
-            CHECK(copy_file(path_in(work, "state"), path_in(work, "build.state")));
-        }
         if (!(g->flags & OLDER)) {
             forget(g->name);
             jobs[g->type].make(g, path_in(work, g->name));

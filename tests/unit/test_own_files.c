@@ -21,7 +21,6 @@ enum {
 static const char VICTIM[] = "precious\n";
 
 static char folder[PATH_CAP - 100];
-static char work[PATH_CAP];
 static struct unseen_error error;
 
 /* ---- traps ---- */
@@ -109,92 +108,32 @@ static unsigned mode_of(const char *name)
 
 /* ---- lists ---- */
 
-static struct unseen_list_build *begin(bool keep, bool resume, enum unseen_status *status_out)
+static struct unseen_list_build *begin(void)
 {
     const uint64_t seed = 42;
     const uint64_t keys[] = {1, 2, 3};
     struct unseen_list_build *b = NULL;
-    struct unseen_bytes note = {NULL, 0};
-    const struct unseen_list_build_options options = {.size = sizeof(options),
-                                                      .folder = keep ? work : NULL,
-                                                      .keep = keep,
-                                                      .seed = &seed,
-                                                      .seed_len = sizeof(seed),
-                                                      .cpu = test_cpu};
-    const char *list = name_of(keep ? "work/list" : "a.list");
-    *status_out = resume ? unseen_list_build_resume(&b, list, &options, &note, &error)
-                         : unseen_list_build_create(&b, list, &options, &error);
-    if (*status_out == UNSEEN_OK && !resume) {
-        CHECK(unseen_list_build_add_keys(b, keys, 3, &error) == UNSEEN_OK);
-    }
+    const struct unseen_list_build_options options = {
+        .size = sizeof(options), .seed = &seed, .seed_len = sizeof(seed), .cpu = test_cpu};
+    CHECK(unseen_list_build_create(&b, name_of("a.list"), &options, &error) == UNSEEN_OK);
+    CHECK(unseen_list_build_add_keys(b, keys, 3, &error) == UNSEEN_OK);
     return b;
 }
 
-static void test_new_list(bool keep)
+static void test_new_list(void)
 {
-    const char *list = name_of(keep ? "work/list" : "a.list");
-    char at[PATH_CAP + 8];
-    snprintf(at, sizeof(at), "%s.new", list);
+    char at[PATH_CAP];
+    snprintf(at, sizeof(at), "%s/a.list.new", folder);
     for (int trap = 0; trap < NTRAPS; trap++) {
-        enum unseen_status status;
         if (!set_trap((enum trap)trap, at)) {
             test_skip("only root can make another user's file");
             (void)unlink(at);
             continue;
         }
-        struct unseen_list_build *b = begin(keep, false, &status);
-        CHECK(status == UNSEEN_OK);
+        struct unseen_list_build *b = begin();
         check_refused(unseen_list_build_finish(b, NULL, NULL, &error), (enum trap)trap, at);
         unseen_list_build_free(b);
         remove_trap(at);
-    }
-}
-
-static void test_kept(void)
-{
-    char at[PATH_CAP + 16];
-    for (int trap = 0; trap < NTRAPS; trap++) {
-        enum unseen_status status;
-        struct unseen_list_build *b = NULL;
-        snprintf(at, sizeof(at), "%s/keys", work);
-        if (!set_trap((enum trap)trap, at)) {
-            (void)unlink(at);
-            continue;
-        }
-        b = begin(true, false, &status);
-        check_refused(status, (enum trap)trap, at);
-        CHECK(b == NULL);
-        b = begin(true, true, &status);
-        check_refused(status, (enum trap)trap, at);
-        CHECK(b == NULL);
-        remove_trap(at);
-
-        /* What stands in place of the state is not read, but removed by who begins anew. */
-        b = begin(true, false, &status);
-        CHECK(unseen_list_build_checkpoint(b, "", 0, &error) == UNSEEN_OK);
-        unseen_list_build_free(b);
-        snprintf(at, sizeof(at), "%s/state", work);
-        CHECK(unlink(at) == 0 && set_trap((enum trap)trap, at));
-        b = begin(true, true, &status);
-        check_refused(status, (enum trap)trap, at);
-        if (trap == DIRECTORY) {
-            remove_trap(at);
-        }
-        b = begin(true, false, &status);
-        CHECK(status == UNSEEN_OK && access(at, F_OK) != 0);
-
-        /* The same with the name under which a state is written. */
-        snprintf(at, sizeof(at), "%s/state.new", work);
-        CHECK(set_trap((enum trap)trap, at));
-        status = unseen_list_build_checkpoint(b, "", 0, &error);
-        CHECK(status == (trap == DIRECTORY ? UNSEEN_ERR_IO : UNSEEN_OK));
-        CHECK(is_untouched(name_of("victim")) && access(name_of("nothing"), F_OK) != 0);
-        unseen_list_build_free(b);
-        if (trap == DIRECTORY) {
-            remove_trap(at);
-        }
-        (void)unlink(name_of("work/keys"));
-        (void)unlink(name_of("work/state"));
     }
 }
 
@@ -215,10 +154,9 @@ static void test_list_modes(void)
         unsigned mode;
     } cases[] = {{0, 0644}, {022, 0644}, {027, 0640}, {077, 0600}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        enum unseen_status status;
         unsigned mode = 0;
         const mode_t before = umask(cases[i].mask);
-        struct unseen_list_build *b = begin(false, false, &status);
+        struct unseen_list_build *b = begin();
         uint64_t keys[2000];
         uint64_t state = i;
         for (size_t k = 0; k < 2000; k++) {
@@ -229,23 +167,13 @@ static void test_list_modes(void)
         unseen_list_build_free(b);
         CHECK_EQ(mode, 0600);
         CHECK_EQ(mode_of(name_of("a.list")), cases[i].mode);
-
-        b = begin(true, false, &status);
-        CHECK(unseen_list_build_checkpoint(b, "", 0, &error) == UNSEEN_OK);
-        CHECK_EQ(mode_of(name_of("work/keys")), 0600);
-        CHECK_EQ(mode_of(name_of("work/state")), 0600);
-        CHECK(unseen_list_build_finish(b, NULL, NULL, &error) == UNSEEN_OK);
-        unseen_list_build_free(b);
-        CHECK_EQ(mode_of(name_of("work/list")), cases[i].mode);
-        CHECK(unlink(name_of("work/list")) == 0);
         (void)umask(before);
     }
     /* What an earlier builder has left, with whatever rights, is no file to go on with. */
-    enum unseen_status status;
     write_file(name_of("a.list.new"), "old");
     CHECK(chmod(name_of("a.list.new"), 0666) == 0);
     const int held = open(name_of("a.list.new"), O_RDWR);
-    struct unseen_list_build *b = begin(false, false, &status);
+    struct unseen_list_build *b = begin();
     CHECK(unseen_list_build_finish(b, NULL, NULL, &error) == UNSEEN_OK);
     unseen_list_build_free(b);
     struct stat st;
@@ -398,16 +326,12 @@ int main(void)
 {
     test_start();
     test_folder_make(folder, sizeof(folder), "own");
-    snprintf(work, sizeof(work), "%s/work", folder);
-    CHECK(mkdir(work, 0700) == 0);
-    test_new_list(false);
-    test_new_list(true);
-    test_kept();
+    test_new_list();
     test_list_modes();
     test_store_modes();
     test_owner();
     test_cut();
     (void)unlink(name_of("victim"));
-    CHECK(rmdir(work) == 0 && rmdir(folder) == 0);
+    CHECK(rmdir(folder) == 0);
     return test_end();
 }
