@@ -4,12 +4,12 @@
 
 build_packages="build-essential cmake ninja-build pkg-config
     libxxhash-dev libsodium-dev libidn2-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev libhiredis-dev"
-portable_packages="qemu-user gcc-aarch64-linux-gnu gcc-s390x-linux-gnu
-    libc6-dev-arm64-cross libc6-dev-s390x-cross"
+portable_packages="qemu-user gcc-s390x-linux-gnu libc6-dev-s390x-cross"
+database_packages="postgresql python3-psycopg2 golang-github-lib-pq-dev"
 planner_packages="clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 libxxhash-dev libsodium-dev"
 pages_packages="$planner_packages chromium-headless-shell nodejs pandoc mandoc python3"
 lint_packages="lintian mmdebstrap debhelper dpkg-dev systemd"
-systems_packages="liblmdb-dev librocksdb-dev libleveldb-dev"
+systems_packages="liblmdb-dev librocksdb-dev libleveldb-dev $database_packages"
 static_packages="cppcheck shellcheck clang-14 clang-tidy-14 python3-dev"
 
 # As root, or through sudo.

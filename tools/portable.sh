@@ -21,7 +21,7 @@ s390x) debian=s390x ;;
     exit 2
     ;;
 esac
-install_missing $build_packages $portable_packages
+install_missing $build_packages qemu-user gcc-$arch-linux-gnu libc6-dev-$debian-cross
 
 build=$PWD/build/$arch
 root=$build/root

@@ -1,5 +1,6 @@
 # Another project uses the library: from an installed tree by find_package and by pkg-config,
 # again after the tree was moved, and as a subdirectory.
+# Label: all
 . "$(dirname "$0")/common.bash"
 
 cmake --install "$BUILD" --prefix "$work/first" >"$work/log" || fail "install: $(cat "$work/log")"
