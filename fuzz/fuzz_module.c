@@ -92,7 +92,6 @@ static void make_genuine(void)
         {{.family = FAMILY_URLS, .fpr = 5e-9, .tightening = 0.5, .profile = "crawl"}, 30, 0, 0, 1},
         {{.family = FAMILY_BLOOM, .fpr = 2e-6, .tightening = 0.5, .capacity = 5000}, 300, 0, 0, 0},
     };
-    checksum_init();
     server.TryAlloc = try_alloc;
     server.Free = free;
     memory_probe();

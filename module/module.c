@@ -17,7 +17,6 @@
 #include "server/parse.h"
 #include "server/secret.h"
 #include "server/server.h"
-#include "value/checksum.h"
 
 /* MODULE LIST says "bf", and clients ask for a version of RedisBloom that has all commands. */
 static const char module_name[] = "bf";
@@ -162,7 +161,6 @@ __attribute__((visibility("default"))) int RedisModule_OnLoad(struct server_ctx 
     }
     (void)server.SetModuleAttribs(ctx, module_name, MODULE_VERSION, SERVER_API_VERSION);
     server.SetModuleOptions(ctx, SERVER_HANDLE_IO_ERRORS | SERVER_SIGNALS_BY_HAND);
-    checksum_init();
     memory_probe();
     server.GetRandomBytes(config.seed, SEED_LEN);
     config.type = type_create(ctx);

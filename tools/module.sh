@@ -21,10 +21,9 @@ export MODULE=${MODULE:-$PWD/build/release/unseen.so} PIP_DISABLE_PIP_VERSION_CH
 mkdir -p "$work"
 
 make_python() {
-    [ -e "$work/python/ready" ] && return
+    "$work/python/bin/python" -c 'import redis, xxhash' 2>/dev/null && return
     /usr/bin/python3 -m venv "$work/python"
-    "$work/python/bin/pip" install -q redis
-    : >"$work/python/ready" # the last step
+    "$work/python/bin/pip" install -q redis xxhash
 }
 
 # Each prints the path of a server, or nothing.

@@ -6,8 +6,7 @@
 #include "value/checksum.h"
 
 enum {
-    KEY_MAX = 16,
-    CHECKSUM_LEN = 4
+    KEY_MAX = 16
 };
 
 /* "+" and "-": strings of the server, made once, as every command that changes a key sends one. */

@@ -13,7 +13,7 @@
 #include "value/dump.h"
 
 enum {
-    ENCODING = 3
+    ENCODING = 1
 };
 
 /* 9 characters of the 64 that names may have */

@@ -1,22 +1,39 @@
 /* SPDX-License-Identifier: MIT
  *
- * CRC-32C (Castagnoli). It protects what the module itself writes: settings, changes, and the ends
- * of values. The chunks of a set have checksums of their own. */
+ * The low 32 bits of XXH3-64. This checksum protects what the module itself writes: settings,
+ * changes, leases, small sets, and the ends of values. The chunks of a set have checksums of their
+ * own. */
 #ifndef UNSEEN_MODULE_CHECKSUM_H
 #define UNSEEN_MODULE_CHECKSUM_H
 
-#include <stddef.h>
-#include <stdint.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
-/* Fills in the table. Call it once, before all others. */
-void checksum_init(void);
+#include "value/bytes.h"
 
-uint32_t checksum_of(const void *data, size_t len);
+enum {
+    CHECKSUM_LEN = 4
+};
 
-/* Appends the checksum of buf[0..len) as 4 bytes, little-endian. Returns the new length. */
-size_t checksum_append(uint8_t *buf, size_t len);
+static inline uint32_t checksum_of(const void *data, size_t len)
+{
+    return (uint32_t)XXH3_64bits(data, len);
+}
+
+/* Appends the checksum of buf[0..len), little-endian. Returns the new length. */
+static inline size_t checksum_append(uint8_t *buf, size_t len)
+{
+    put_le(buf + len, checksum_of(buf, len), CHECKSUM_LEN);
+    return len + CHECKSUM_LEN;
+}
 
 /* Returns the length without the checksum, or SIZE_MAX if it is wrong or missing. */
-size_t checksum_strip(const uint8_t *buf, size_t len);
+static inline size_t checksum_strip(const uint8_t *buf, size_t len)
+{
+    const size_t rest = len < CHECKSUM_LEN ? 0 : len - CHECKSUM_LEN;
+    const bool is_right =
+        len >= CHECKSUM_LEN && get_le(buf + rest, CHECKSUM_LEN) == checksum_of(buf, rest);
+    return is_right ? rest : SIZE_MAX;
+}
 
 #endif

@@ -153,7 +153,7 @@ enum unseen_status recipe_acquire(struct recipe **recipe_out, const struct setti
 {
     uint8_t buf[SETTINGS_MAX];
     const size_t len = settings_encode(settings, buf);
-    struct recipe **chain = &chains[checksum_of(buf, len - 4) % NCHAINS];
+    struct recipe **chain = &chains[checksum_of(buf, len - CHECKSUM_LEN) % NCHAINS];
     enum unseen_status status = UNSEEN_OK;
     pthread_mutex_lock(&lock);
     struct recipe *recipe = *chain;
@@ -190,7 +190,7 @@ void recipe_release(struct recipe *recipe)
     pthread_mutex_lock(&lock);
     if (--recipe->nusers == 0) {
         const size_t len = settings_encode(&recipe->settings, buf);
-        struct recipe **link = &chains[checksum_of(buf, len - 4) % NCHAINS];
+        struct recipe **link = &chains[checksum_of(buf, len - CHECKSUM_LEN) % NCHAINS];
         while (*link != recipe) {
             link = &(*link)->next;
         }

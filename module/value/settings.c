@@ -6,7 +6,7 @@
  *     capacity, limit, expansion, bucket, iterations as varints
  *     tightening
  *     length of the profile, profile
- *     CRC-32C
+ *     checksum
  *
  * The version also says how a value follows from its settings. The version must go up when the same
  * settings make another set: otherwise old frames would be read as something else.
@@ -21,7 +21,7 @@
 #include "value/checksum.h"
 
 enum {
-    VERSION = 3,
+    VERSION = 1,
     FIXED = 0x10,
     NNUMBERS = 5,
     HEAD = 2 + SEED_LEN + 8
