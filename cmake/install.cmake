@@ -7,7 +7,7 @@ set(UNSEEN_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING
   "where zsh looks for completions (Debian's packages: share/zsh/vendor-completions)")
 
 install(FILES include/unseen.h include/unseen_list.h include/unseen_small.h include/unseen_bitmap.h
-  include/unseen_layer.h
+  include/unseen_foreign.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS unseen_shared unseen_static EXPORT unseen_targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}

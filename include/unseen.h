@@ -18,7 +18,8 @@
  * this order: sets, their unions and replicas, their export, URL identity, shards (which of n
  * machines has a URL?), stores (sets that outlive the process), plans (how large will a set be?),
  * lines, errors. unseen_list.h has static lists, unseen_bitmap.h sets of integers, unseen_small.h
- * sets of a few keys, unseen_layer.h filters of other programs, which answer questions as they are.
+ * sets of a few keys, unseen_foreign.h filters of other programs, which answer questions as they
+ * are.
  *
  * Conventions of all headers
  *

@@ -407,7 +407,7 @@ static bool check_stores(const struct options *o)
         if (kind == STORES_BITMAP) {
             message_hint("unseen bits list %s", name);
         } else if (kind != STORES_NONE) {
-            message_hint("unseen %s-x %s FILE", kind == STORES_LAYER ? "-p none " : "",
+            message_hint("unseen %s-x %s FILE", kind == STORES_FOREIGN ? "-p none " : "",
                          files_is_standard_input(name) ? "STORE" : name);
         }
         if (kind != STORES_NONE) {

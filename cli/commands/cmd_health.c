@@ -12,7 +12,7 @@
 #include "print/message.h"
 #include "print/output.h"
 #include "seen/filter_words.h"
-#include "seen/layers.h"
+#include "seen/foreign_filters.h"
 #include "seen/lists.h"
 #include "seen/stores.h"
 
@@ -197,15 +197,15 @@ static int verify_store(const char *path, const struct options *o, struct output
     return EXIT_NONE;
 }
 
-static int verify_layer(const char *path, const struct options *o, struct output *out)
+static int verify_foreign(const char *path, const struct options *o, struct output *out)
 {
-    struct unseen_layer *layer = NULL;
+    struct unseen_foreign *filter = NULL;
     struct unseen_error error;
-    struct finding f = finding_start(out, o, "layer", path);
-    error.status = unseen_layer_open(&layer, path, NULL, &error);
-    unseen_layer_free(layer);
+    struct finding f = finding_start(out, o, "foreign", path);
+    error.status = unseen_foreign_open(&filter, path, NULL, &error);
+    unseen_foreign_free(filter);
     if (error.status != UNSEEN_OK) {
-        layers_report(path, &error);
+        foreign_report(path, &error);
     }
     return put_read(&f, path, &error, "");
 }
@@ -232,8 +232,8 @@ static int verify_one(const char *path, const struct options *o, struct output *
     switch (stores_kind_of(path)) {
     case STORES_LIST:
         return verify_list(path, o, out);
-    case STORES_LAYER:
-        return verify_layer(path, o, out);
+    case STORES_FOREIGN:
+        return verify_foreign(path, o, out);
     case STORES_BITMAP:
         return verify_bitmap(path, o, out);
     default:

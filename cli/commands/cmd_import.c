@@ -9,7 +9,7 @@
 #include "commands/cmd_change.h"
 #include "commands/commands.h"
 #include "commands/import_bitmap.h"
-#include "commands/import_layer.h"
+#include "commands/import_foreign.h"
 #include "commands/redis_set.h"
 #include "commands/requests_seen.h"
 #include "lines/batch.h"
@@ -223,8 +223,8 @@ static const struct import_row rows[] = {
     [SOURCE_ANEW] = {.run = change_run},
     [SOURCE_REQUESTS_SEEN] = {.take = take_scrapy, .wanted = "40 hexadecimal digits"},
     [SOURCE_REDIS_SET] = {.take = take_redis, .wanted = "part of a reply of SMEMBERS"},
-    [SOURCE_GUAVA] = {.run = import_layer_run},
-    [SOURCE_DCSO] = {.run = import_layer_run},
+    [SOURCE_GUAVA] = {.run = import_foreign_run},
+    [SOURCE_DCSO] = {.run = import_foreign_run},
     [SOURCE_REDIS_BITMAP] = {.run = import_bitmap_run},
     [SOURCE_JAVA_BITSET] = {.run = import_bitmap_run},
 };
@@ -233,7 +233,7 @@ int import_run(const struct options *o, enum unseen_cpu cpu)
 {
     const struct import_row *row = &rows[o->source];
     if (o->from_redis) {
-        return import_layer_run(o, cpu);
+        return import_foreign_run(o, cpu);
     }
     if (row->run) {
         return row->run(o, cpu);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `unseen info`: prints the figures of a store, a list, a frozen layer or a bitmap, as text or as
+ * `unseen info`: prints the figures of a store, a list, a foreign filter or a bitmap, as text or as
  * JSON (info_json.h). info_server.h prints the figures of a set that a server has. */
 #include <inttypes.h>
 #include <sys/stat.h>
@@ -13,17 +13,17 @@
 #include "commands/info_text.h"
 #include "print/message.h"
 #include "print/output.h"
-#include "seen/layers.h"
+#include "seen/foreign_filters.h"
 #include "seen/lists.h"
 #include "seen/stores.h"
 
-/* ---- A frozen layer -------------------------------------------------------------------------- */
+/* ---- A foreign filter ------------------------------------------------------------------------ */
 
-static void put_layer(struct output *out, const struct unseen_layer_info *i, const char *path)
+static void put_foreign(struct output *out, const struct unseen_foreign_info *i, const char *path)
 {
-    info_text(out, "layer", "%s", path);
+    info_text(out, "foreign", "%s", path);
     info_text(out, "hashes", "%u, %s", i->hashes, info_scheme(i->scheme));
-    info_text(out, "text", "%s", i->text == UNSEEN_LAYER_UTF16 ? "as UTF-16" : "as it is");
+    info_text(out, "text", "%s", i->text == UNSEEN_FOREIGN_UTF16 ? "as UTF-16" : "as it is");
     info_text(out, "bits", "%" PRIu64 " in %zu filter%s, %" PRIu64 " of them set", i->nbits,
               i->nlinks, i->nlinks == 1 ? "" : "s", i->nset);
     if (i->nkeys > 0) {
@@ -38,16 +38,16 @@ static void put_layer(struct output *out, const struct unseen_layer_info *i, con
     info_text_written(out, info_written(path, written) ? written : NULL);
 }
 
-static bool info_layer(const char *path, const struct options *o, struct output *out)
+static bool info_foreign(const char *path, const struct options *o, struct output *out)
 {
-    struct unseen_layer *layer = NULL;
-    struct unseen_layer_info info = {.size = sizeof(info)};
-    if (!layers_open(&layer, path)) {
+    struct unseen_foreign *filter = NULL;
+    struct unseen_foreign_info info = {.size = sizeof(info)};
+    if (!foreign_open(&filter, path)) {
         return false;
     }
-    (void)unseen_layer_info(layer, &info); /* fails for a wrong size only */
-    unseen_layer_free(layer);
-    (o->print.json ? info_json_layer : put_layer)(out, &info, path);
+    (void)unseen_foreign_info(filter, &info); /* fails for a wrong size only */
+    unseen_foreign_free(filter);
+    (o->print.json ? info_json_foreign : put_foreign)(out, &info, path);
     return true;
 }
 
@@ -170,8 +170,8 @@ static bool info_print(const char *path, const struct options *o, enum unseen_cp
     switch (stores_kind_of(path)) {
     case STORES_LIST:
         return info_list(path, o, cpu, out);
-    case STORES_LAYER:
-        return info_layer(path, o, out);
+    case STORES_FOREIGN:
+        return info_foreign(path, o, out);
     case STORES_BITMAP:
         return info_bitmap(path, o, cpu, out);
     default:

@@ -149,8 +149,8 @@ static void report_other(const struct options *o, const char *path, enum stores_
         message_error("%s is a list, which does not keep its entries", path);
         message_hint("unseen info %s says how many it has", path);
         break;
-    case STORES_LAYER:
-        message_error("%s is a frozen layer, which has no keys", path);
+    case STORES_FOREIGN:
+        message_error("%s is a foreign filter, which has no keys", path);
         message_hint("unseen info %s says how many it was made of", path);
         break;
     case STORES_BITMAP:

@@ -109,27 +109,27 @@ void info_json_list(struct output *out, const struct unseen_list *list, const ch
     output_print(out, "\"key_bits\":%u}\n", info.key_bits);
 }
 
-const char *info_scheme(enum unseen_layer_scheme scheme)
+const char *info_scheme(enum unseen_foreign_scheme scheme)
 {
     switch (scheme) {
-    case UNSEEN_LAYER_GUAVA_32:
+    case UNSEEN_FOREIGN_GUAVA_32:
         return "Guava's MURMUR128_MITZ_32";
-    case UNSEEN_LAYER_GUAVA_64:
+    case UNSEEN_FOREIGN_GUAVA_64:
         return "Guava's MURMUR128_MITZ_64";
-    case UNSEEN_LAYER_DCSO:
+    case UNSEEN_FOREIGN_DCSO:
         return "DCSO's";
-    case UNSEEN_LAYER_MURMUR64A:
+    case UNSEEN_FOREIGN_MURMUR64A:
         return "MurmurHash64A twice";
     }
     return "";
 }
 
-void info_json_layer(struct output *out, const struct unseen_layer_info *info, const char *path)
+void info_json_foreign(struct output *out, const struct unseen_foreign_info *info, const char *path)
 {
     json_write(out, "{");
-    json_put_text(out, "layer", path);
+    json_put_text(out, "foreign", path);
     json_put_text(out, "scheme", info_scheme(info->scheme));
-    json_put_text(out, "text", info->text == UNSEEN_LAYER_UTF16 ? "utf16" : "bytes");
+    json_put_text(out, "text", info->text == UNSEEN_FOREIGN_UTF16 ? "utf16" : "bytes");
     put_count(out, "hashes", info->hashes);
     put_count(out, "links", info->nlinks);
     put_count(out, "bits", info->nbits);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The figures of a store, a list, a frozen layer or a bitmap as a JSON object on one line. */
+ * The figures of a store, a list, a foreign filter or a bitmap as a JSON object on one line. */
 #ifndef UNSEEN_CLI_INFO_JSON_H
 #define UNSEEN_CLI_INFO_JSON_H
 
-#include <unseen_layer.h>
+#include <unseen_foreign.h>
 #include <unseen_list.h>
 
 #include "print/output.h"
@@ -18,8 +18,9 @@ void info_json(struct output *out, struct unseen_store *store, const char *path)
 /* The same for a list. */
 void info_json_list(struct output *out, const struct unseen_list *list, const char *path);
 
-/* The same for a frozen layer. */
-void info_json_layer(struct output *out, const struct unseen_layer_info *info, const char *path);
+/* The same for a foreign filter. */
+void info_json_foreign(struct output *out, const struct unseen_foreign_info *info,
+                       const char *path);
 
 struct info_bitmap {
     uint64_t n; /* integers */
@@ -33,6 +34,6 @@ struct info_bitmap {
 void info_json_bitmap(struct output *out, const struct info_bitmap *info, const char *path);
 
 /* What a scheme of hashes is called. */
-const char *info_scheme(enum unseen_layer_scheme scheme);
+const char *info_scheme(enum unseen_foreign_scheme scheme);
 
 #endif

@@ -158,13 +158,14 @@ static const struct command commands[] = {
     {
         NAMED("info"),
         .bit = COMMAND_INFO,
-        .summary = "print size, rate, settings of a store, list, layer, bitmap or server",
+        .summary = "print size, rate, settings of a store, list, filter, bitmap or server",
         .brief = "json",
         .use = {.takes_list = true},
         .usage = "unseen info [OPTION]... STORE",
-        .about = "Print how many keys STORE has, its rate of wrong answers, its size and its\n"
-                 "settings. STORE may be a list (unseen build), a frozen layer (unseen import) or\n"
-                 "a bitmap (unseen bits). Or a server: unix:PATH, ADDR:PORT, redis://HOST/KEY.\n",
+        .about =
+            "Print how many keys STORE has, its rate of wrong answers, its size and its\n"
+            "settings. STORE may be a list (unseen build), a foreign filter (unseen import)\n"
+            "or a bitmap (unseen bits). Or a server: unix:PATH, ADDR:PORT, redis://HOST/KEY.\n",
         .examples = "  unseen info visited.unseen\n"
                     "  unseen info --json bad.list\n",
         .ending = "Exit status: 0 done, 2 trouble.\n",
@@ -174,10 +175,10 @@ static const struct command commands[] = {
     {
         NAMED("verify"),
         .bit = COMMAND_VERIFY,
-        .summary = "compare every checksum of stores, lists, layers and bitmaps",
+        .summary = "compare every checksum of stores, lists, filters and bitmaps",
         .use = {.takes_list = true},
         .usage = "unseen verify [OPTION]... STORE...",
-        .about = "Read all of each STORE, which may be a list (unseen build), a frozen layer\n"
+        .about = "Read all of each STORE, which may be a list (unseen build), a foreign filter\n"
                  "(unseen import) or a bitmap (unseen bits), and compare every checksum. Changes\n"
                  "nothing.\n",
         .examples = "  unseen verify visited.unseen\n"
@@ -226,14 +227,14 @@ static const struct command commands[] = {
             "Add to STORE what another program remembers. STORE is made if it does not exist;\n"
             "for requests.seen, which holds fingerprints of Scrapy and no URLs, with -p none.\n"
             "A Bloom filter of Guava or DCSO does not know its keys: of it STORE becomes a\n"
-            "frozen layer, for check and -x, which ask it with the bytes of each line; so it\n"
-            "does of a filter of RedisBloom (--from-redis). The bytes of a Redis bitmap or of\n"
+            "foreign filter, for check and -x, which ask it with the bytes of each line; so\n"
+            "it does of a filter of RedisBloom (--from-redis). The bytes of a Redis bitmap or of\n"
             "Java's BitSet.toByteArray go into a bitmap.\n",
         .examples = "  unseen import --format anew visited.unseen anew.txt\n"
                     "  unseen import --format requests.seen scrapy.unseen requests.seen\n"
                     "  redis-cli SMEMBERS urls | unseen import --format redis-set visited.unseen\n"
-                    "  unseen import --format guava --funnel utf8 old.layer filter.bin\n"
-                    "  unseen -p none -x old.layer -s new.unseen urls.txt\n",
+                    "  unseen import --format guava --funnel utf8 old.filter filter.bin\n"
+                    "  unseen -p none -x old.filter -s new.unseen urls.txt\n",
         .ending = READS_FILES " A line that is not\nwhat the format says is reported and left out, "
                               "and the exit status is 2.\nExit status: 0 done, 2 trouble.\n",
         .try_this = "unseen import --format anew visited.unseen anew.txt, or: unseen import --help",

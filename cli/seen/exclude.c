@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opens what -x names: stores, lists, frozen layers, and files of lines, whose lines count as
+ * Opens what -x names: stores, lists, foreign filters, and files of lines, whose lines count as
  * seen. */
 #include <errno.h>
 #include <stdlib.h>
@@ -52,20 +52,20 @@ static bool exclude_list(struct seen *m, const char *path, enum unseen_cpu cpu)
     return true;
 }
 
-/* A layer was filled by a program that knew no profile. */
-static bool exclude_layer(struct seen *m, const char *path)
+/* A foreign filter was filled by a program that knew no profile. */
+static bool exclude_foreign(struct seen *m, const char *path)
 {
     if (m->url) {
-        message_error("%s is a frozen layer, asked with the bytes of each line; the profile %s "
+        message_error("%s is a foreign filter, asked with the bytes of each line; the profile %s "
                       "rewrites them",
                       path, unseen_set_profile(m->set));
         message_hint("unseen -p none -x %s FILE", path);
         return false;
     }
-    if (!layers_open(&m->layers[m->nlayers], path)) {
+    if (!foreign_open(&m->filters[m->nfilters], path)) {
         return false;
     }
-    m->nlayers++;
+    m->nfilters++;
     return true;
 }
 
@@ -144,8 +144,8 @@ static bool exclude(struct seen *m, size_t i, enum unseen_cpu cpu, uint64_t *nli
     switch (stores_kind_of(path)) {
     case STORES_LIST:
         return exclude_list(m, path, cpu);
-    case STORES_LAYER:
-        return exclude_layer(m, path);
+    case STORES_FOREIGN:
+        return exclude_foreign(m, path);
     case STORES_BITMAP:
         message_error("%s is a bitmap, which has integers and no lines", path);
         message_hint("unseen bits check -v %s FILE", path);
@@ -163,8 +163,8 @@ bool seen_exclude(struct seen *m, enum unseen_cpu cpu, uint64_t *nlines_out)
     }
     m->excluded = calloc(o->nexcludes + 1, sizeof(struct unseen_set *));
     m->lists = calloc(o->nexcludes, sizeof(*m->lists));
-    m->layers = calloc(o->nexcludes, sizeof(struct unseen_layer *));
-    if (!m->excluded || !m->lists || !m->layers) {
+    m->filters = calloc(o->nexcludes, sizeof(struct unseen_foreign *));
+    if (!m->excluded || !m->lists || !m->filters) {
         return message_no_memory();
     }
     for (size_t i = 0; i < o->nexcludes; i++) {

@@ -294,8 +294,8 @@ bool seen_open(struct seen *m, enum unseen_cpu cpu)
     if (o->use->takes_list && stores_kind_of(o->path) == STORES_LIST) {
         return open_list(m, o->path, cpu);
     }
-    if (o->use->takes_list && stores_kind_of(o->path) == STORES_LAYER) {
-        return seen_check_parts(m, o->path) && layers_open(&m->layer, o->path);
+    if (o->use->takes_list && stores_kind_of(o->path) == STORES_FOREIGN) {
+        return seen_check_parts(m, o->path) && foreign_open(&m->foreign, o->path);
     }
     return o->path ? seen_open_store(m, cpu) : seen_create_set(m, cpu);
 }
@@ -308,18 +308,18 @@ bool seen_close(struct seen *m, bool broken)
     for (size_t i = 0; i < m->nlists; i++) {
         lists_close(&m->lists[i].list);
     }
-    for (size_t i = 0; i < m->nlayers; i++) {
-        unseen_layer_free(m->layers[i]);
+    for (size_t i = 0; i < m->nfilters; i++) {
+        unseen_foreign_free(m->filters[i]);
     }
     lists_close(&m->list.list);
-    unseen_layer_free(m->layer);
+    unseen_foreign_free(m->foreign);
     if (m->is_remote) {
         server_close(&m->server);
     }
     free(m->stores);
     free(m->excluded);
     free(m->lists);
-    free(m->layers);
+    free(m->filters);
     bool closed = false;
     if (broken) {
         (void)unseen_store_close(m->store, NULL); /* the cause has been reported */
@@ -366,7 +366,7 @@ void seen_refresh(struct seen *m)
 
 bool seen_needs_texts(const struct seen *m)
 {
-    return m->nexcluded + m->nlists + m->nlayers > 0 || !m->set;
+    return m->nexcluded + m->nlists + m->nfilters > 0 || !m->set;
 }
 
 /* Asks a list. A text that is allowed counts as not listed. A file that was cut within a page reads
@@ -423,14 +423,14 @@ static const char *excluded_path(const struct seen *m, const struct unseen_set *
     return "";
 }
 
-/* Asks all read-only sets, lists and layers. A line that none of them has is NEW. */
+/* Asks all read-only sets, lists and foreign filters. A line that none of them has is NEW. */
 static enum unseen_status ask_excluded(const struct seen *m, const struct batch *b, size_t first,
                                        size_t n, uint8_t *verdicts)
 {
     uint8_t answers[BATCH_LINES];
     enum unseen_status status = UNSEEN_OK;
     memset(verdicts, UNSEEN_NEW, n);
-    for (size_t s = 0; s < m->nexcluded + m->nlists + m->nlayers && status == UNSEEN_OK; s++) {
+    for (size_t s = 0; s < m->nexcluded + m->nlists + m->nfilters && status == UNSEEN_OK; s++) {
         if (s < m->nexcluded) {
             struct unseen_key keys[BATCH_LINES];
             for (size_t i = 0; i < n; i++) {
@@ -443,8 +443,8 @@ static enum unseen_status ask_excluded(const struct seen *m, const struct batch 
         } else if (s < m->nexcluded + m->nlists) {
             status = ask_list(&m->lists[s - m->nexcluded], b, first, n, answers);
         } else {
-            unseen_layer_contains(m->layers[s - m->nexcluded - m->nlists], b->items + first, n,
-                                  answers);
+            unseen_foreign_contains(m->filters[s - m->nexcluded - m->nlists], b->items + first, n,
+                                    answers);
         }
         for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
             verdicts[i] &= answers[i];
@@ -512,8 +512,8 @@ enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first,
         *ndone_out = status == UNSEEN_OK ? n : 0;
         return status;
     }
-    if (m->layer) {
-        unseen_layer_contains(m->layer, b->items + first, n, verdicts);
+    if (m->foreign) {
+        unseen_foreign_contains(m->foreign, b->items + first, n, verdicts);
         *ndone_out = n;
         return UNSEEN_OK;
     }
@@ -521,7 +521,7 @@ enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first,
         *ndone_out = n;
         return ask_server(m, server_put(&m->server, b->items + first, n), n, verdicts);
     }
-    if (m->nexcluded + m->nlists + m->nlayers == 0) {
+    if (m->nexcluded + m->nlists + m->nfilters == 0) {
         return ask_set(m, b->keys + first, n, verdicts, ndone_out);
     }
     const enum unseen_status status = ask_excluded(m, b, first, n, verdicts);
@@ -545,15 +545,15 @@ void seen_stats(struct seen *m, struct unseen_set_stats *stats_out, const char *
         *profile_out = server_profile(&m->server);
         return;
     }
-    if (m->layer) {
-        struct unseen_layer_info layer = {.size = sizeof(layer)};
-        (void)unseen_layer_info(m->layer, &layer); /* fails for a wrong size only */
+    if (m->foreign) {
+        struct unseen_foreign_info info = {.size = sizeof(info)};
+        (void)unseen_foreign_info(m->foreign, &info); /* fails for a wrong size only */
         *stats_out = (struct unseen_set_stats){.size = sizeof(*stats_out),
-                                               .nkeys = layer.nkeys_estimate,
-                                               .memory = layer.memory,
-                                               .fpr_promise = layer.fpr_estimate,
-                                               .fpr_estimate = layer.fpr_estimate,
-                                               .filter = "frozen",
+                                               .nkeys = info.nkeys_estimate,
+                                               .memory = info.memory,
+                                               .fpr_promise = info.fpr_estimate,
+                                               .fpr_estimate = info.fpr_estimate,
+                                               .filter = "foreign",
                                                .cpu = ""};
         *profile_out = "none/1";
         return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What has been seen: a set that lives as long as the run, a store, a store that another process
- * serves, or (for `unseen check`) a list or a frozen layer. The stores, lists, layers and lines of
- * -x count as seen, too, but are not remembered. */
+ * serves, or (for `unseen check`) a list or a foreign filter. The stores, lists, filters and lines
+ * of -x count as seen, too, but are not remembered. */
 #ifndef UNSEEN_CLI_SEEN_H
 #define UNSEEN_CLI_SEEN_H
 
@@ -16,7 +16,7 @@
 #include "lines/identity.h"
 #include "lines/input.h"
 #include "lines/profile.h"
-#include "seen/layers.h"
+#include "seen/foreign_filters.h"
 #include "seen/lists.h"
 #include "seen/seen_options.h"
 #include "seen/seen_server.h"
@@ -40,13 +40,13 @@ struct seen {
 
     bool asks_only;
     bool is_remote;
-    enum server_question question; /* that the server is asked */
-    struct server server;          /* asked if is_remote */
-    struct unseen_store *store;    /* NULL: no store */
-    const struct unseen_set *set;  /* makes the keys; NULL: the list below is asked */
-    const struct unseen_url *url;  /* NULL: the bytes are the identity */
-    struct asked_list list;        /* asked if there is no set */
-    struct unseen_layer *layer;    /* asked if there is neither; NULL: none */
+    enum server_question question;  /* that the server is asked */
+    struct server server;           /* asked if is_remote */
+    struct unseen_store *store;     /* NULL: no store */
+    const struct unseen_set *set;   /* makes the keys; NULL: the list below is asked */
+    const struct unseen_url *url;   /* NULL: the bytes are the identity */
+    struct asked_list list;         /* asked if there is no set */
+    struct unseen_foreign *foreign; /* asked if there is neither; NULL: none */
 
     /* Read-only sets. Each has its own seed, so its keys are made from the canonical texts of
      * lines. Nothing is copied, and asking takes no more memory than the sets. */
@@ -55,8 +55,8 @@ struct seen {
 
     struct asked_list *lists; /* of -x */
     size_t nlists;
-    struct unseen_layer **layers; /* of -x */
-    size_t nlayers;
+    struct unseen_foreign **filters; /* of -x */
+    size_t nfilters;
 
     /* what has to be freed */
     struct unseen_url *own_url;

@@ -33,21 +33,21 @@ static bool has_magic(const unsigned char head[8], enum stores_kind kind)
     static const unsigned char letters[] = {[STORES_STORE] = 'L',
                                             [STORES_IMAGE] = 'I',
                                             [STORES_LIST] = 'T',
-                                            [STORES_LAYER] = 'F',
+                                            [STORES_FOREIGN] = 'F',
                                             [STORES_BITMAP] = 'B'};
     const unsigned char magic[8] = {0x89, 'U', 'N', letters[kind], 0x0d, 0x0a, 0x1a, 0x0a};
     return memcmp(head, magic, sizeof(magic)) == 0;
 }
 
 /* Where each kind may have its magic bytes (docs/format.md). A store has two copies of its header;
- * a layer and a bitmap begin with the head of a chunk. */
+ * a foreign filter and a bitmap begin with the head of a chunk. */
 static enum stores_kind kind_in(int fd)
 {
     static const struct {
         off_t offset;
         enum stores_kind kind;
     } places[] = {{0, STORES_STORE}, {4096, STORES_STORE}, {0, STORES_IMAGE},
-                  {0, STORES_LIST},  {24, STORES_LAYER},   {24, STORES_BITMAP}};
+                  {0, STORES_LIST},  {24, STORES_FOREIGN}, {24, STORES_BITMAP}};
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         unsigned char head[8] = {0};
         if (pread(fd, head, sizeof(head), places[i].offset) == (ssize_t)sizeof(head) &&
@@ -79,8 +79,8 @@ const char *stores_kind_name(enum stores_kind kind)
     switch (kind) {
     case STORES_LIST:
         return "list";
-    case STORES_LAYER:
-        return "frozen layer";
+    case STORES_FOREIGN:
+        return "foreign filter";
     case STORES_BITMAP:
         return "bitmap";
     default:
@@ -160,7 +160,7 @@ bool stores_check_output(const char *name, const struct seen_options *o)
     static const char *const kinds[] = {[STORES_STORE] = "a store",
                                         [STORES_IMAGE] = "the image of a store",
                                         [STORES_LIST] = "a list",
-                                        [STORES_LAYER] = "a frozen layer",
+                                        [STORES_FOREIGN] = "a foreign filter",
                                         [STORES_BITMAP] = "a bitmap"};
     if (!name || files_is_standard_input(name)) {
         return true;
@@ -203,9 +203,10 @@ static void hint_foreign(const char *path, const struct seen_options *o)
         message_hint("it is a folder: name a file in it");
     } else if (stat(path, &st) == 0 && S_ISSOCK(st.st_mode)) {
         message_hint("it is the socket of a server: unix:%s", path);
-    } else if (stores_kind_of(path) == STORES_LAYER) {
+    } else if (stores_kind_of(path) == STORES_FOREIGN) {
         message_hint(
-            "it is a frozen layer, which takes no lines: unseen -p none -x %s FILE asks it", path);
+            "it is a foreign filter, which takes no lines: unseen -p none -x %s FILE asks it",
+            path);
     } else if (stores_kind_of(path) == STORES_BITMAP) {
         message_hint("it is a bitmap: unseen bits --help");
     } else if (stores_kind_of(path) == STORES_IMAGE) {

@@ -14,24 +14,24 @@
 enum stores_kind {
     STORES_NONE, /* another file, or a file that cannot be read */
     STORES_STORE,
-    STORES_IMAGE, /* the image of a store */
-    STORES_LIST,  /* made by `unseen build` */
-    STORES_LAYER, /* a frozen layer, made by `unseen import` */
-    STORES_BITMAP /* made by `unseen bits` */
+    STORES_IMAGE,   /* the image of a store */
+    STORES_LIST,    /* made by `unseen build` */
+    STORES_FOREIGN, /* a foreign filter, made by `unseen import` */
+    STORES_BITMAP   /* made by `unseen bits` */
 };
 
 /* Looks at the first bytes of the regular file at path ("-": standard input). */
 enum stores_kind stores_kind_of(const char *path);
 
-/* "list", "frozen layer" or "bitmap", or "store" for all other kinds, for messages. */
+/* "list", "foreign filter" or "bitmap", or "store" for all other kinds, for messages. */
 const char *stores_kind_name(enum stores_kind kind);
 
 /* The kind of a file that must hold lines. A store, an image or a list is reported. */
 enum stores_kind stores_refuse(const char *path);
 
 /* False, and reported, if an output of that name (NULL and "-": standard output) would destroy what
- * is not made of lines: a store, its image, a list, a layer, a bitmap, or the secrets of this run.
- * Call it before the output is opened: opening makes the file. */
+ * is not made of lines: a store, its image, a list, a foreign filter, a bitmap, or the secrets of
+ * this run. Call it before the output is opened: opening makes the file. */
 bool stores_check_output(const char *name, const struct seen_options *o);
 
 /* Opens the store at path with the settings that the options name. The profile is that of the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The frame of a chunk, and the cutting of an object into chunks. An export of a set, a bitmap or a
- * frozen layer is a row of chunks (docs/format.md, "Chunks"): a header, pieces, an end mark. A
+ * foreign filter is a row of chunks (docs/format.md, "Chunks"): a header, pieces, an end mark. A
  * chunk is a head with its kind, its length and the id of the export, then the payload, then a
  * checksum. */
 #ifndef UNSEEN_HASH_CHUNK_H

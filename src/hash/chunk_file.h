@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes and reads files of chunks, in which frozen layers and bitmaps are kept (docs/format.md,
+ * Writes and reads files of chunks, in which foreign filters and bitmaps are kept (docs/format.md,
  * "Files of chunks"). A writer locks PATH.unseen-new, writes it, and renames it to PATH. For PATH
  * that is a symbolic link, it does so with the file that the link leads to. */
 #ifndef UNSEEN_HASH_CHUNK_FILE_H

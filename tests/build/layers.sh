@@ -1,6 +1,6 @@
 # The arrows of docs/architecture.md, read from the #include lines:
 #
-#     base <- {lines, url, hash, small} <- {filter, bitmap, layer, log, kind} <- {set, list} <- store <- programs
+#     base <- {lines, url, hash, small} <- {filter, bitmap, foreign, log, kind} <- {set, list} <- store <- programs
 #
 # url and filter never know each other, and nothing in src/ so much as mentions printing, exiting, the
 # environment or the clock. A program includes the headers of include/ and its own only. The rooms of the
@@ -27,7 +27,7 @@ may_include() {
     lines | url | hash | small) echo "base $1" ;;
     filter) echo "base hash small filter" ;;
     bitmap) echo "base hash bitmap" ;;
-    layer) echo "base hash layer" ;;
+    foreign) echo "base hash foreign" ;;
     log) echo "base hash log" ;;
     kind) echo "base url kind" ;;
     set) echo "base url hash small filter set" ;;
@@ -86,7 +86,7 @@ violations() {
         allowed=" $(may_include "$layer") "
         quoted "$tree" "src/$layer" -r --include='*.[ch]' | while read -r file name; do
             case $name in
-            unseen.h | unseen_list.h | unseen_bitmap.h | unseen_layer.h | unseen_small.h) continue ;;
+            unseen.h | unseen_list.h | unseen_bitmap.h | unseen_foreign.h | unseen_small.h) continue ;;
             ../* | */../*) echo "$file: $name leaves its folder" ;;
             */*) ;;
             *) echo "$file: $name: write the layer, too" ;;

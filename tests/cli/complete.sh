@@ -15,7 +15,7 @@ run __complete ''
 holds [ "$(head -n 1 out)" = files ]
 "$UNSEEN" help | sed -n '/^Commands$/,/^$/s/^  \([a-z]*\)  *[a-z].*/\1/p' > commands
 same <(sed 1d out | cut -f 1) commands
-completes ver 'files\nverify\tcompare every checksum of stores, lists, layers and bitmaps\n'
+completes ver 'files\nverify\tcompare every checksum of stores, lists, filters and bitmaps\n'
 run __complete
 holds [ "$(head -n 1 out)" = files ]
 completes verify st 'files\n'
@@ -129,7 +129,7 @@ if command -v fish > /dev/null; then
         same out <(printf -- "$2")
         same err /dev/null
     }
-    fished 'unseen ver' 'verify\tcompare every checksum of stores, lists, layers and bitmaps\n'
+    fished 'unseen ver' 'verify\tcompare every checksum of stores, lists, filters and bitmaps\n'
     fished 'unseen --outpu' '--output\twrite to FILE, which is emptied first; with -s it is continued, never emptied: each line exactly once\n'
     fished 'unseen --stats=j' '--stats=json\n'
     fished 'unseen --output files/a' 'files/a.txt\n'

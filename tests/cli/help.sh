@@ -54,7 +54,7 @@ cp out short
 holds grep -q '^Usage: unseen ' short
 same <(sed -n '/^Commands$/,/^$/p' short) command_lines
 # info names all that it takes.
-for kind in store list layer bitmap server; do
+for kind in store list filter bitmap server; do
     holds grep -qw "^  info .* $kind" command_lines
 done
 page=$TESTS/../docs/man/unseen.1

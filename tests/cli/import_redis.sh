@@ -1,4 +1,4 @@
-# import --from-redis: a filter of RedisBloom out of its server, as a frozen layer. The server is import_redis.py.
+# import --from-redis: a filter of RedisBloom out of its server, as a foreign filter. The server is import_redis.py.
 # Label: once
 . "$(dirname "$0")/lib/common.bash"
 . "$TESTS/cli/lib/listening.bash"
@@ -21,54 +21,54 @@ figure() { "$UNSEEN" info --json "$1" | sed -E "s/.*\"$2\":([^,}]+).*/\1/"; }
 # Every member is found, and the other answers are those of the filter, in chunks of any size.
 for chunk in 1000 7 16777216; do
     bloom '' $chunk
-    run import --from-redis "127.0.0.1:$port" old.layer crawl
+    run import --from-redis "127.0.0.1:$port" old.filter crawl
     expect 0 '' ''
-    run check -c old.layer members
+    run check -c old.filter members
     expect 0 '8000\n' ''
-    run check old.layer others
+    run check old.filter others
     same out want
-    [ $chunk != 1000 ] || cp old.layer first.layer
-    same old.layer first.layer
+    [ $chunk != 1000 ] || cp old.filter first.filter
+    same old.filter first.filter
 done
 holds [ "$(wc -l < want)" -gt 5 ]
-holds [ "$(figure old.layer keys_said)" = 8000 ]
-run verify old.layer
-expect 0 'old.layer: good\n' ''
+holds [ "$(figure old.filter keys_said)" = 8000 ]
+run verify old.filter
+expect 0 'old.filter: good\n' ''
 cat members others > all
-"$UNSEEN" -p none -c -x old.layer all > count
+"$UNSEEN" -p none -c -x old.filter all > count
 holds [ "$(cat count)" = $((10000 - $(wc -l < want))) ]
-run import --from-redis "redis://localhost:$port/0/crawl" url.layer
+run import --from-redis "redis://localhost:$port/0/crawl" url.filter
 expect 0 '' ''
-same url.layer first.layer
+same url.filter first.filter
 
 # Users and passwords, which no message shows.
 bloom auth
-run import --from-redis "127.0.0.1:$port" new.layer crawl
+run import --from-redis "127.0.0.1:$port" new.filter crawl
 expect 2 '' '*'
 holds grep -q "the server at redis://127.0.0.1:$port/crawl answers: NOAUTH" err
-holds [ ! -e new.layer ]
-run import --from-redis "redis://ann:wr%6Fng@127.0.0.1:$port/crawl" new.layer
+holds [ ! -e new.filter ]
+run import --from-redis "redis://ann:wr%6Fng@127.0.0.1:$port/crawl" new.filter
 expect 2 '' '*'
 holds grep -q WRONGPASS err
 holds [ "$(grep -c 'wr.*ng@' err)" = 0 ]
-run import --from-redis "redis://ann:p%2Fw@127.0.0.1:$port/crawl" new.layer
+run import --from-redis "redis://ann:p%2Fw@127.0.0.1:$port/crawl" new.filter
 expect 0 '' ''
-same new.layer first.layer
-rm new.layer
+same new.filter first.filter
+rm new.filter
 echo p/w > password
-run import --token-file password --from-redis "127.0.0.1:$port" new.layer crawl
+run import --token-file password --from-redis "127.0.0.1:$port" new.filter crawl
 expect 0 '' ''
-run import --from-redis "ann:p/w@127.0.0.1:$port" other.layer crawl
-expect 2 '' 'unseen: error: a user and a password stand in an address that begins with redis://\nunseen: hint: unseen import --from-redis redis://USER:PASSWORD@HOST/KEY other.layer\n'
+run import --from-redis "ann:p/w@127.0.0.1:$port" other.filter crawl
+expect 2 '' 'unseen: error: a user and a password stand in an address that begins with redis://\nunseen: hint: unseen import --from-redis redis://USER:PASSWORD@HOST/KEY other.filter\n'
 
-# What a strange server says. Nothing is left of a layer that is not whole.
-rm -f new.layer
+# What a strange server says. Nothing is left of a filter that is not whole.
+rm -f new.filter
 refused() { # FAULT ERROR
     bloom "$1"
-    run import --from-redis "127.0.0.1:$port" new.layer crawl
+    run import --from-redis "127.0.0.1:$port" new.filter crawl
     expect 2 '' '*'
     if ! grep "^unseen: error: .*$2" err > /dev/null; then complain "$1: it said: $(cat err)"; fi
-    holds [ ! -e new.layer ]
+    holds [ ! -e new.filter ]
 }
 refused links 'its number of links cannot be'
 refused nolinks 'its number of links cannot be'
@@ -85,20 +85,20 @@ refused command 'has no BF.SCANDUMP, so it is not RedisBloom'
 refused type 'WRONGTYPE'
 refused lost 'the connection to .* is lost'
 bloom
-run import --from-redis "127.0.0.1:$port" new.layer nothing
+run import --from-redis "127.0.0.1:$port" new.filter nothing
 expect 2 '' '*'
 holds grep -q 'has no such filter' err
 
 # What cannot be asked for.
-run import --from-redis "127.0.0.1:$port" new.layer
-expect 2 '' "unseen: error: 127.0.0.1:$port names a server and no key\nunseen: hint: unseen import --from-redis HOST:PORT new.layer KEY\n"
-run import --from-redis "redis://127.0.0.1:$port/crawl" new.layer crawl
-expect 2 '' "unseen: error: redis://127.0.0.1:$port/crawl has the key already\nunseen: hint: unseen import --from-redis redis://127.0.0.1:$port/crawl new.layer\n"
-run import --from-redis "127.0.0.1:$port" --format guava --funnel utf8 new.layer crawl
+run import --from-redis "127.0.0.1:$port" new.filter
+expect 2 '' "unseen: error: 127.0.0.1:$port names a server and no key\nunseen: hint: unseen import --from-redis HOST:PORT new.filter KEY\n"
+run import --from-redis "redis://127.0.0.1:$port/crawl" new.filter crawl
+expect 2 '' "unseen: error: redis://127.0.0.1:$port/crawl has the key already\nunseen: hint: unseen import --from-redis redis://127.0.0.1:$port/crawl new.filter\n"
+run import --from-redis "127.0.0.1:$port" --format guava --funnel utf8 new.filter crawl
 expect 2 '' '*'
-run import -p crawl --from-redis "127.0.0.1:$port" new.layer crawl
+run import -p crawl --from-redis "127.0.0.1:$port" new.filter crawl
 expect 2 '' '*'
 run import --from-redis "127.0.0.1:$port" members crawl
 expect 2 '' '*'
-holds grep -q 'members is something else than a frozen layer' err
+holds grep -q 'members is something else than a foreign filter' err
 finish

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "commands/import_layer.h"
+#include "commands/import_foreign.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "commands/layer_file.h"
+#include "commands/foreign_file.h"
 #include "lines/files.h"
 #include "lines/input.h"
 #include "print/message.h"
 #include "redis_url.h"
-#include "seen/layers.h"
+#include "seen/foreign_filters.h"
 #include "seen/redis_dump.h"
 #include "seen/stores.h"
 #include "seen/token.h"
@@ -20,26 +20,26 @@ enum {
     BUFFER_BYTES = 64 * 1024
 };
 
-/* The command that would do, with the name of the layer; behind it comes the name of a file, if the
- * filter is in one. */
-static void hint(const struct options *o, const char *layer)
+/* The command that would do, with the name of the foreign filter; behind it comes the name of a
+ * file, if the filter is in one. */
+static void hint(const struct options *o, const char *filter)
 {
     static const char *const funnels[] = {"", " --funnel bytes", " --funnel utf8",
                                           " --funnel utf16"};
     if (o->from_redis) {
-        message_hint("unseen import --from-redis %s %s", o->from_redis, layer);
+        message_hint("unseen import --from-redis %s %s", o->from_redis, filter);
     } else {
         message_hint("unseen import --format %s%s %s %s", import_formats[o->source],
-                     funnels[o->funnel], layer, o->input.nfiles > 1 ? o->input.files[0] : "FILE");
+                     funnels[o->funnel], filter, o->input.nfiles > 1 ? o->input.files[0] : "FILE");
     }
 }
 
-/* A layer has what its program chose, and its bytes are compared as they are. */
+/* A filter has what its program chose, and its bytes are compared as they are. */
 static bool check_settings(const struct options *o)
 {
     const struct seen_options *s = &o->seen;
     if (o->input.nfiles > 1) {
-        message_error("one filter becomes one frozen layer");
+        message_error("one filter becomes one foreign filter");
         hint(o, s->path);
         return false;
     }
@@ -47,10 +47,10 @@ static bool check_settings(const struct options *o)
          strcmp(o->profile.name, "none/1") != 0) ||
         o->profile.nrules > 0) {
         message_error(
-            "a frozen layer is asked with the bytes of each line, which no profile may rewrite");
+            "a foreign filter is asked with the bytes of each line, which no profile may rewrite");
     } else if (s->filter || s->fpr > 0 || s->capacity > 0 || s->seed.len || s->key_bits ||
                s->no_log || s->like || s->file_mode || s->bits_per_key > 0 || s->hashes) {
-        message_error("a frozen layer has the filter, the size and the seed of its program");
+        message_error("a foreign filter has the filter, the size and the seed of its program");
     } else {
         return true;
     }
@@ -58,32 +58,32 @@ static bool check_settings(const struct options *o)
     return false;
 }
 
-/* A layer may replace a layer, but nothing else. */
+/* A filter may replace a filter, but nothing else. */
 static bool check_place(const struct options *o)
 {
     const char *path = o->seen.path;
     const enum stores_kind kind = stores_kind_of(path);
-    if (kind == STORES_LAYER || access(path, F_OK) != 0) {
+    if (kind == STORES_FOREIGN || access(path, F_OK) != 0) {
         return true;
     }
-    message_error("%s is something else than a frozen layer, and stays as it is", path);
-    hint(o, "NEW.layer");
+    message_error("%s is something else than a foreign filter, and stays as it is", path);
+    hint(o, "NEW.filter");
     return false;
 }
 
-static enum layer_result read_filter(struct layer_file *l, struct input *in, char *buf,
-                                     const char **why, bool *read_all)
+static enum foreign_result read_filter(struct foreign_file *l, struct input *in, char *buf,
+                                       const char **why, bool *read_all)
 {
-    enum layer_result result = LAYER_TAKEN;
+    enum foreign_result result = FOREIGN_TAKEN;
     ssize_t n = 0;
-    while (result == LAYER_TAKEN && (n = input_read(in, buf, BUFFER_BYTES)) > 0) {
-        result = layer_file_push(l, buf, (size_t)n, why);
+    while (result == FOREIGN_TAKEN && (n = input_read(in, buf, BUFFER_BYTES)) > 0) {
+        result = foreign_file_push(l, buf, (size_t)n, why);
     }
     *read_all = n >= 0;
-    return result == LAYER_TAKEN && n == 0 ? layer_file_end(l, why) : result;
+    return result == FOREIGN_TAKEN && n == 0 ? foreign_file_end(l, why) : result;
 }
 
-static bool take_file(struct layer_file *l, const struct options *o)
+static bool take_file(struct foreign_file *l, const struct options *o)
 {
     const char *name = files_shown(o->input.files[0]);
     const char *why = "";
@@ -95,11 +95,11 @@ static bool take_file(struct layer_file *l, const struct options *o)
         free(buf);
         return buf ? false : message_no_memory();
     }
-    const enum layer_result result = read_filter(l, in, buf, &why, &read_all);
-    if (read_all && result == LAYER_WRONG) {
+    const enum foreign_result result = read_filter(l, in, buf, &why, &read_all);
+    if (read_all && result == FOREIGN_WRONG) {
         message_error("%s is not a filter of the format %s: %s", name, import_formats[o->source],
                       why);
-    } else if (result == LAYER_NOMEM) {
+    } else if (result == FOREIGN_NOMEM) {
         (void)message_no_memory();
     }
     input_close(in);
@@ -109,19 +109,19 @@ static bool take_file(struct layer_file *l, const struct options *o)
                         " bytes of data that are attached to the filter were left out",
                         name, l->nattached);
     }
-    return read_all && result == LAYER_TAKEN;
+    return read_all && result == FOREIGN_TAKEN;
 }
 
 /* ---- A server with RedisBloom ---------------------------------------------------------------- */
 
 struct dump {
-    struct layer_file *l;
+    struct foreign_file *l;
     const struct options *o;
 };
 
-static bool report_dump(const struct options *o, enum layer_result result, const char *why)
+static bool report_dump(const struct options *o, enum foreign_result result, const char *why)
 {
-    if (result == LAYER_NOMEM) {
+    if (result == FOREIGN_NOMEM) {
         return message_no_memory();
     }
     message_error("what %s gave is not a filter of RedisBloom: %s", o->from_redis, why);
@@ -134,12 +134,12 @@ static bool take_piece(void *context, const void *data, size_t len)
 {
     const struct dump *d = context;
     const char *why = "";
-    const enum layer_result result = layer_file_push(d->l, data, len, &why);
-    return result == LAYER_TAKEN || report_dump(d->o, result, why);
+    const enum foreign_result result = foreign_file_push(d->l, data, len, &why);
+    return result == FOREIGN_TAKEN || report_dump(d->o, result, why);
 }
 
 /* The address may be HOST:PORT, with the key in place of a file. */
-static bool take_server(struct layer_file *l, const struct options *o)
+static bool take_server(struct foreign_file *l, const struct options *o)
 {
     char secret[TOKEN_MAX + 2];
     char address[1024];
@@ -171,27 +171,27 @@ static bool take_server(struct layer_file *l, const struct options *o)
     if (!redis_dump(address, o->seen.token_file ? secret : o->seen.password, take_piece, &d)) {
         return false;
     }
-    const enum layer_result result = layer_file_end(l, &why);
-    return result == LAYER_TAKEN || report_dump(o, result, why);
+    const enum foreign_result result = foreign_file_end(l, &why);
+    return result == FOREIGN_TAKEN || report_dump(o, result, why);
 }
 
-int import_layer_run(const struct options *o, enum unseen_cpu cpu)
+int import_foreign_run(const struct options *o, enum unseen_cpu cpu)
 {
     (void)cpu;
-    struct layer_file l = {.format = o->from_redis               ? LAYER_REDISBLOOM
-                                     : o->source == SOURCE_GUAVA ? LAYER_GUAVA
-                                                                 : LAYER_DCSO,
-                           .text =
-                               o->funnel == FUNNEL_UTF16 ? UNSEEN_LAYER_UTF16 : UNSEEN_LAYER_BYTES};
+    struct foreign_file l = {.format = o->from_redis               ? FOREIGN_REDISBLOOM
+                                       : o->source == SOURCE_GUAVA ? FOREIGN_GUAVA
+                                                                   : FOREIGN_DCSO,
+                             .text = o->funnel == FUNNEL_UTF16 ? UNSEEN_FOREIGN_UTF16
+                                                               : UNSEEN_FOREIGN_BYTES};
     bool done =
         check_settings(o) && check_place(o) && (o->from_redis ? take_server : take_file)(&l, o);
     if (done) {
         struct unseen_error error;
-        done = unseen_layer_save(l.layer, o->seen.path, &error) == UNSEEN_OK;
+        done = unseen_foreign_save(l.filter, o->seen.path, &error) == UNSEEN_OK;
         if (!done) {
-            layers_report(o->seen.path, &error);
+            foreign_report(o->seen.path, &error);
         }
     }
-    unseen_layer_free(l.layer);
+    unseen_foreign_free(l.filter);
     return done ? EXIT_DONE : EXIT_TROUBLE;
 }

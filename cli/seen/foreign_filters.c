@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "seen/layers.h"
+#include "seen/foreign_filters.h"
 
 #include "print/message.h"
 
-void layers_report(const char *path, const struct unseen_error *error)
+void foreign_report(const char *path, const struct unseen_error *error)
 {
     message_error("%s", message_of(error));
     switch (error->status) {
@@ -19,12 +19,12 @@ void layers_report(const char *path, const struct unseen_error *error)
     }
 }
 
-bool layers_open(struct unseen_layer **layer_out, const char *path)
+bool foreign_open(struct unseen_foreign **filter_out, const char *path)
 {
     struct unseen_error error;
-    if (unseen_layer_open(layer_out, path, NULL, &error) == UNSEEN_OK) {
+    if (unseen_foreign_open(filter_out, path, NULL, &error) == UNSEEN_OK) {
         return true;
     }
-    layers_report(path, &error);
+    foreign_report(path, &error);
     return false;
 }

@@ -1,8 +1,8 @@
-# import: Bloom filters that Guava and DCSO's bloom made, as frozen layers.
+# import: Bloom filters that Guava and DCSO's bloom made, as foreign filters.
 # Label: once
 . "$(dirname "$0")/lib/common.bash"
 
-# layer_json FILE NAME: a figure of info --json.
+# filter_json FILE NAME: a figure of info --json.
 figure() { "$UNSEEN" info --json "$1" | sed -E "s/.*\"$2\":([^,}]+).*/\1/"; }
 
 awk 'BEGIN { for (i = 0; i < 20000; i++) printf "http://e.com/%d/\303\244\360\237\230\200%s\n", i, substr("abcdefghijklmnopqrstuvwxyz", 1, i % 27) }' > members
@@ -16,24 +16,24 @@ if command -v bloom > /dev/null; then
     bloom --gzip insert d.bloom.gz < members
     bloom check d.bloom < others > want
     for file in d.bloom d.bloom.gz -; do
-        rm -f d.layer in
+        rm -f d.filter in
         [ $file != - ] || cp d.bloom in
-        run import --format dcso d.layer $file
+        run import --format dcso d.filter $file
         expect 0 '' ''
         rm -f in
-        run check -c d.layer members
+        run check -c d.filter members
         expect 0 '20000\n' ''
-        run check d.layer others
+        run check d.filter others
         same out want
     done
-    holds [ "$(figure d.layer hashes)" = 10 ]
-    run verify d.layer
-    expect 0 'd.layer: good\n' ''
+    holds [ "$(figure d.filter hashes)" = 10 ]
+    run verify d.filter
+    expect 0 'd.filter: good\n' ''
     # Data that are attached are not dropped in silence.
     echo attached | bloom set-data d.bloom
-    run import --format dcso d.layer d.bloom
+    run import --format dcso d.filter d.bloom
     expect 0 '' 'unseen: warning: d.bloom: 9 bytes of data that are attached to the filter were left out\n'
-    run check -c d.layer members
+    run check -c d.filter members
     expect 0 '20000\n' ''
 else
     printf 'skipped: DCSO bloom is not installed (Debian: golang-github-dcso-bloom-cli)\n'
@@ -86,11 +86,11 @@ END
     holds java -cp $guava:. Filters
     for funnel in utf8 utf16 bytes; do
         for strategy in 0 1; do
-            run import --format guava --funnel $funnel $funnel$strategy.layer $funnel$strategy.guava
+            run import --format guava --funnel $funnel $funnel$strategy.filter $funnel$strategy.guava
             expect 0 '' ''
-            run check -c $funnel$strategy.layer members
+            run check -c $funnel$strategy.filter members
             expect 0 '20000\n' ''
-            run check $funnel$strategy.layer others
+            run check $funnel$strategy.filter others
             same out $funnel$strategy.want
         done
     done
@@ -101,75 +101,75 @@ fi
 # A small filter by hand: two longs, three hashes, all bits set; and one with no bit set.
 printf '\001\003\000\000\000\002\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377' > full.guava
 printf '\001\003\000\000\000\002\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000' > empty.guava
-run import --format guava --funnel bytes full.layer full.guava
+run import --format guava --funnel bytes full.filter full.guava
 expect 0 '' ''
-run import --format guava --funnel bytes empty.layer empty.guava
+run import --format guava --funnel bytes empty.filter empty.guava
 expect 0 '' ''
 printf 'http://a/\nHTTP://A/\n' > list
-run check full.layer list
+run check full.filter list
 expect 0 'http://a/\nHTTP://A/\n' ''
-run check empty.layer list
+run check empty.filter list
 expect 1 '' ''
-run check --why full.layer list
-expect 0 'http://a/\tstored\tfull.layer\thttp://a/\nHTTP://A/\tstored\tfull.layer\tHTTP://A/\n' ''
+run check --why full.filter list
+expect 0 'http://a/\tstored\tfull.filter\thttp://a/\nHTTP://A/\tstored\tfull.filter\tHTTP://A/\n' ''
 # With -x, beside a set, a store and a list of lines; a key of the line.
-run -p none -x full.layer list
+run -p none -x full.filter list
 expect 0 '' ''
-run -p none -x empty.layer list list
+run -p none -x empty.filter list list
 expect 0 'http://a/\nHTTP://A/\n' ''
 echo http://a/ > old
-run -p none -x empty.layer -x old -s s.unseen list
+run -p none -x empty.filter -x old -s s.unseen list
 expect 0 'HTTP://A/\n' ''
-run -p none -x full.layer -s s.unseen -v list
+run -p none -x full.filter -s s.unseen -v list
 expect 0 'http://a/\nHTTP://A/\n' ''
 printf '1 x\n2 y\n' > rows
-run -p none -x empty.layer -k 2 -t ' ' rows
+run -p none -x empty.filter -k 2 -t ' ' rows
 expect 0 '1 x\n2 y\n' ''
 # Bytes that are not UTF-8 were never a Java string.
-run import --format guava --funnel utf16 wide.layer full.guava
+run import --format guava --funnel utf16 wide.filter full.guava
 expect 0 '' ''
 printf 'a\377\nb\n' > bad
-run check wide.layer bad
+run check wide.filter bad
 expect 0 'b\n' ''
 
 # What rewrites, or has no meaning, is refused.
-run -x full.layer list
-expect 2 '' 'unseen: error: full.layer is a frozen layer, asked with the bytes of each line; the profile crawl/2 rewrites them\nunseen: hint: unseen -p none -x full.layer FILE\n'
-run -p whatwg -s w.unseen -x full.layer list
-expect 2 '' 'unseen: error: full.layer is a frozen layer, asked with the bytes of each line; the profile whatwg/2 rewrites them\nunseen: hint: unseen -p none -x full.layer FILE\n'
-run import -p crawl --format guava --funnel utf8 new.layer full.guava
-expect 2 '' 'unseen: error: a frozen layer is asked with the bytes of each line, which no profile may rewrite\nunseen: hint: unseen import --format guava --funnel utf8 new.layer FILE\n'
-run import --filter bloom --format dcso new.layer full.guava
-expect 2 '' 'unseen: error: a frozen layer has the filter, the size and the seed of its program\nunseen: hint: unseen import --format dcso new.layer FILE\n'
-run import --format guava new.layer full.guava
-expect 2 '' "unseen: error: Guava's file does not say its funnel: --funnel bytes, utf8 or utf16\nunseen: hint: unseen import --format guava --funnel utf8 new.layer FILE\n"
-run import --funnel utf8 new.layer full.guava
-expect 2 '' "unseen: error: --funnel is of Guava's filters\nunseen: hint: unseen import --format guava --funnel utf8 new.layer FILE\n"
-run import --format dcso new.layer full.guava full.guava
-expect 2 '' 'unseen: error: one filter becomes one frozen layer\nunseen: hint: unseen import --format dcso new.layer full.guava\n'
-holds [ ! -e new.layer ]
+run -x full.filter list
+expect 2 '' 'unseen: error: full.filter is a foreign filter, asked with the bytes of each line; the profile crawl/2 rewrites them\nunseen: hint: unseen -p none -x full.filter FILE\n'
+run -p whatwg -s w.unseen -x full.filter list
+expect 2 '' 'unseen: error: full.filter is a foreign filter, asked with the bytes of each line; the profile whatwg/2 rewrites them\nunseen: hint: unseen -p none -x full.filter FILE\n'
+run import -p crawl --format guava --funnel utf8 new.filter full.guava
+expect 2 '' 'unseen: error: a foreign filter is asked with the bytes of each line, which no profile may rewrite\nunseen: hint: unseen import --format guava --funnel utf8 new.filter FILE\n'
+run import --filter bloom --format dcso new.filter full.guava
+expect 2 '' 'unseen: error: a foreign filter has the filter, the size and the seed of its program\nunseen: hint: unseen import --format dcso new.filter FILE\n'
+run import --format guava new.filter full.guava
+expect 2 '' "unseen: error: Guava's file does not say its funnel: --funnel bytes, utf8 or utf16\nunseen: hint: unseen import --format guava --funnel utf8 new.filter FILE\n"
+run import --funnel utf8 new.filter full.guava
+expect 2 '' "unseen: error: --funnel is of Guava's filters\nunseen: hint: unseen import --format guava --funnel utf8 new.filter FILE\n"
+run import --format dcso new.filter full.guava full.guava
+expect 2 '' 'unseen: error: one filter becomes one foreign filter\nunseen: hint: unseen import --format dcso new.filter full.guava\n'
+holds [ ! -e new.filter ]
 cp s.unseen before
 run import --format guava --funnel utf8 s.unseen full.guava
-expect 2 '' 'unseen: error: s.unseen is something else than a frozen layer, and stays as it is\nunseen: hint: unseen import --format guava --funnel utf8 NEW.layer FILE\n'
+expect 2 '' 'unseen: error: s.unseen is something else than a foreign filter, and stays as it is\nunseen: hint: unseen import --format guava --funnel utf8 NEW.filter FILE\n'
 same s.unseen before
 for command in add '-p none -s' remove; do
-    run $command full.layer list
-    expect 2 '' 'unseen: error: full.layer is not a store\nunseen: hint: it is a frozen layer, which takes no lines: unseen -p none -x full.layer FILE asks it\n'
+    run $command full.filter list
+    expect 2 '' 'unseen: error: full.filter is not a store\nunseen: hint: it is a foreign filter, which takes no lines: unseen -p none -x full.filter FILE asks it\n'
 done
-run full.layer
-expect 2 '' 'unseen: error: full.layer is a frozen layer, not a file of lines\nunseen: hint: unseen -p none -x full.layer FILE\n'
-run canon full.layer
-expect 2 '' 'unseen: error: full.layer is a frozen layer of unseen, not lines that can be read\nunseen: hint: unseen -p none -x LAYER FILE asks it\n'
-run count full.layer
-expect 2 '' 'unseen: error: full.layer is a frozen layer, which has no keys\nunseen: hint: unseen info full.layer says how many it was made of\n'
+run full.filter
+expect 2 '' 'unseen: error: full.filter is a foreign filter, not a file of lines\nunseen: hint: unseen -p none -x full.filter FILE\n'
+run canon full.filter
+expect 2 '' 'unseen: error: full.filter is a foreign filter in the format of unseen, not lines that can be read\nunseen: hint: unseen -p none -x FILTER FILE asks it\n'
+run count full.filter
+expect 2 '' 'unseen: error: full.filter is a foreign filter, which has no keys\nunseen: hint: unseen info full.filter says how many it was made of\n'
 
 # Forged and damaged files get a sentence.
 wrong() {
     printf "$1" > forged
-    rm -f new.layer
-    run import --format $2 new.layer forged
+    rm -f new.filter
+    run import --format $2 new.filter forged
     expect 2 '' "unseen: error: forged is not a filter of the format ${2%% *}: $3\n"
-    holds [ ! -e new.layer ]
+    holds [ ! -e new.filter ]
 }
 guava='guava --funnel utf8'
 head48='\001\000\000\000\000\000\000\000\001\000\000\000\000\000\000\000aaaaaaaa\003\000\000\000\000\000\000\000'
@@ -184,10 +184,10 @@ wrong 'a few lines\nof text, which are long enough for a head of 48 bytes\n' dcs
 wrong "$head48\\101\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000aaaaaaaa\\002\\000\\000\\000\\000\\000\\000\\000" dcso 'a bit is set behind its last bit'
 wrong "$head48\\377\\377\\377\\377\\377\\377\\377\\377\\000\\000\\000\\000\\000\\000\\000\\000aaaaaaaa" dcso 'its number of bits or of hashes cannot be'
 wrong "$head48\\000\\000\\000\\000\\000\\200\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000aaaaaaaa" dcso 'it ends too early'
-cp full.layer cut.layer
-truncate -s -1 cut.layer
-run check cut.layer list
-expect 2 '' 'unseen: error: cut.layer: damaged at byte 152\nunseen: hint: unseen import --format FORMAT cut.layer FILE makes it anew\n'
-run verify cut.layer
+cp full.filter cut.filter
+truncate -s -1 cut.filter
+run check cut.filter list
+expect 2 '' 'unseen: error: cut.filter: damaged at byte 152\nunseen: hint: unseen import --format FORMAT cut.filter FILE makes it anew\n'
+run verify cut.filter
 expect 1 '' '*'
 finish

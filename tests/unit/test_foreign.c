@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Frozen layers: the hashes of MurmurHash64A against those of libstdc++ (the same algorithm), bits
- * against a model, appends of any length, chains, chunks and damage to them, and a failing
- * allocator at every step. tests/cli/import_layers.sh has the filters that the real programs
- * made. */
+ * Foreign filters: the hashes of MurmurHash64A against those of libstdc++ (the same algorithm), bits
+ * against a model, appends of any length, chains, chunks and damage to them, and a failing allocator
+ * at every step. tests/cli/import_foreign.sh has the filters that the real programs made. */
 
 #include "folder_check.h"
 
 #include <math.h>
 
 #include "base/bytes.h"
+#include "foreign/foreign.h"
 #include "hash/checksum.h"
-#include "layer/layer.h"
 
 /* ---- Hashes ---------------------------------------------------------------------------------- */
 
@@ -37,10 +36,10 @@ static struct unseen_bytes bytes_of(const char *text)
 
 static void test_hashes(void)
 {
-    struct layer_hash h;
+    struct foreign_hash h;
     for (size_t i = 0; i < sizeof(murmur64a) / sizeof(murmur64a[0]); i++) {
-        CHECK(unseen__layer_hash(UNSEEN_LAYER_MURMUR64A, UNSEEN_LAYER_BYTES,
-                                 bytes_of(murmur64a[i].text), &h));
+        CHECK(unseen__foreign_hash(UNSEEN_FOREIGN_MURMUR64A, UNSEEN_FOREIGN_BYTES,
+                                   bytes_of(murmur64a[i].text), &h));
         CHECK_EQ(h.a, murmur64a[i].a);
         CHECK_EQ(h.b, murmur64a[i].b);
     }
@@ -50,7 +49,7 @@ static void test_hashes(void)
         char utf16[400];
         size_t len8 = 0;
         size_t len16 = 0;
-        struct layer_hash h16;
+        struct foreign_hash h16;
         for (size_t i = 0; i < n; i++) {
             const bool wide = i % 3 == 2; /* U+1F600 */
             memcpy(utf8 + len8, wide ? "\xf0\x9f\x98\x80" : "\xc3\xa4", wide ? 4 : 2);
@@ -58,33 +57,34 @@ static void test_hashes(void)
             len8 += wide ? 4 : 2;
             len16 += wide ? 4 : 2;
         }
-        CHECK(unseen__layer_hash(UNSEEN_LAYER_GUAVA_64, UNSEEN_LAYER_UTF16,
-                                 (struct unseen_bytes){utf8, len8}, &h16));
-        CHECK(unseen__layer_hash(UNSEEN_LAYER_GUAVA_64, UNSEEN_LAYER_BYTES,
-                                 (struct unseen_bytes){utf16, len16}, &h));
+        CHECK(unseen__foreign_hash(UNSEEN_FOREIGN_GUAVA_64, UNSEEN_FOREIGN_UTF16,
+                                   (struct unseen_bytes){utf8, len8}, &h16));
+        CHECK(unseen__foreign_hash(UNSEEN_FOREIGN_GUAVA_64, UNSEEN_FOREIGN_BYTES,
+                                   (struct unseen_bytes){utf16, len16}, &h));
         CHECK(h.a == h16.a && h.b == h16.b);
     }
-    CHECK(!unseen__layer_hash(UNSEEN_LAYER_GUAVA_64, UNSEEN_LAYER_UTF16, bytes_of("a\xff"), &h));
+    CHECK(!unseen__foreign_hash(UNSEEN_FOREIGN_GUAVA_64, UNSEEN_FOREIGN_UTF16, bytes_of("a\xff"),
+                                &h));
 }
 
 /* ---- Bits ------------------------------------------------------------------------------------ */
 
-static struct unseen_layer *make(enum unseen_layer_scheme scheme,
-                                 const struct unseen_layer_link *links, size_t nlinks,
-                                 const struct unseen_allocator *allocator)
+static struct unseen_foreign *make(enum unseen_foreign_scheme scheme,
+                                   const struct unseen_foreign_link *links, size_t nlinks,
+                                   const struct unseen_allocator *allocator)
 {
-    const struct unseen_layer_options options = {.size = sizeof(options),
-                                                 .scheme = scheme,
-                                                 .links = links,
-                                                 .nlinks = nlinks,
-                                                 .nkeys = 7,
-                                                 .allocator = allocator};
-    struct unseen_layer *f = NULL;
-    (void)unseen_layer_create(&f, &options, NULL);
+    const struct unseen_foreign_options options = {.size = sizeof(options),
+                                                   .scheme = scheme,
+                                                   .links = links,
+                                                   .nlinks = nlinks,
+                                                   .nkeys = 7,
+                                                   .allocator = allocator};
+    struct unseen_foreign *f = NULL;
+    (void)unseen_foreign_create(&f, &options, NULL);
     return f;
 }
 
-static const struct unseen_layer_link chain[] = {{1000, 3}, {300001, 5}, {600064, 9}};
+static const struct unseen_foreign_link chain[] = {{1000, 3}, {300001, 5}, {600064, 9}};
 
 enum {
     ROW = 128 + 37504 + 75008,
@@ -99,8 +99,8 @@ static size_t first_of(size_t link)
 /* Sets the bits of key i in the row of a chain of MurmurHash64A. */
 static void put_key(uint8_t *row, size_t link, const char *key)
 {
-    struct layer_hash h;
-    (void)unseen__layer_hash(UNSEEN_LAYER_MURMUR64A, UNSEEN_LAYER_BYTES, bytes_of(key), &h);
+    struct foreign_hash h;
+    (void)unseen__foreign_hash(UNSEEN_FOREIGN_MURMUR64A, UNSEEN_FOREIGN_BYTES, bytes_of(key), &h);
     for (unsigned i = 0; i < chain[link].hashes; i++) {
         const uint64_t bit = (h.a + i * h.b) % chain[link].nbits;
         row[first_of(link) + bit / 8] |= (uint8_t)(1u << bit % 8);
@@ -117,7 +117,7 @@ static void make_row(uint8_t *row)
     }
 }
 
-static size_t count_seen(const struct unseen_layer *f, unsigned from, unsigned to)
+static size_t count_seen(const struct unseen_foreign *f, unsigned from, unsigned to)
 {
     size_t n = 0;
     char key[40];
@@ -125,18 +125,18 @@ static size_t count_seen(const struct unseen_layer *f, unsigned from, unsigned t
         uint8_t verdict;
         snprintf(key, sizeof(key), "key %u", i);
         const struct unseen_bytes item = bytes_of(key);
-        unseen_layer_contains(f, &item, 1, &verdict);
+        unseen_foreign_contains(f, &item, 1, &verdict);
         n += verdict == UNSEEN_SEEN;
     }
     return n;
 }
 
-static bool append_all(struct unseen_layer *f, const uint8_t *row, size_t len, size_t step)
+static bool append_all(struct unseen_foreign *f, const uint8_t *row, size_t len, size_t step)
 {
     bool complete = false;
     for (size_t at = 0; at < len; at += step) {
         const size_t n = len - at < step ? len - at : step;
-        if (complete || unseen_layer_append(f, row + at, n, &complete) != UNSEEN_OK) {
+        if (complete || unseen_foreign_append(f, row + at, n, &complete) != UNSEEN_OK) {
             return false;
         }
     }
@@ -147,64 +147,64 @@ static void test_chain(const uint8_t *row)
 {
     static const size_t steps[] = {ROW, 1, 7, 4096, 32768, 99999};
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        struct unseen_layer *f = make(UNSEEN_LAYER_MURMUR64A, chain, 3, NULL);
-        struct unseen_layer_info info = {.size = sizeof(info)};
+        struct unseen_foreign *f = make(UNSEEN_FOREIGN_MURMUR64A, chain, 3, NULL);
+        struct unseen_foreign_info info = {.size = sizeof(info)};
         CHECK_EQ(count_seen(f, 0, 10), 0); /* not complete */
         CHECK(append_all(f, row, ROW, steps[i]));
         CHECK_EQ(count_seen(f, 0, KEYS), KEYS);
-        CHECK(unseen_layer_info(f, &info) == UNSEEN_OK);
+        CHECK(unseen_foreign_info(f, &info) == UNSEEN_OK);
         CHECK_EQ(info.nbits, 900000 + 1065);
         CHECK(info.nkeys == 7 && info.nlinks == 3 && info.hashes == 3);
         CHECK(fabs((double)info.nkeys_estimate - KEYS) < 0.02 * KEYS);
         const double wrong = (double)count_seen(f, KEYS, 10 * KEYS) / (9 * KEYS);
         CHECK(fabs(wrong - info.fpr_estimate) <
               4 * sqrt(info.fpr_estimate / (9 * KEYS)) + 0.02 * info.fpr_estimate);
-        CHECK(unseen_layer_append(f, row, 1, NULL) == UNSEEN_ERR_CORRUPT);
-        unseen_layer_free(f);
+        CHECK(unseen_foreign_append(f, row, 1, NULL) == UNSEEN_ERR_CORRUPT);
+        unseen_foreign_free(f);
     }
 }
 
 static void test_options(void)
 {
     struct unseen_error error;
-    struct unseen_layer *f = NULL;
-    const struct unseen_layer_link bad[] = {
+    struct unseen_foreign *f = NULL;
+    const struct unseen_foreign_link bad[] = {
         {0, 3}, {((uint64_t)1 << 48) + 1, 3}, {64, 0}, {64, 256}};
     for (size_t i = 0; i < 4; i++) {
-        CHECK(!make(UNSEEN_LAYER_DCSO, &bad[i], 1, NULL));
+        CHECK(!make(UNSEEN_FOREIGN_DCSO, &bad[i], 1, NULL));
     }
-    CHECK(!make(UNSEEN_LAYER_DCSO, chain, 0, NULL));
-    CHECK(!make(UNSEEN_LAYER_DCSO, chain, UNSEEN_LAYER_LINKS_MAX + 1, NULL));
-    CHECK(!make((enum unseen_layer_scheme)5, chain, 1, NULL));
-    const struct unseen_layer_options options = {.size = 3};
-    struct unseen_layer *const kept = make(UNSEEN_LAYER_DCSO, chain, 1, NULL);
+    CHECK(!make(UNSEEN_FOREIGN_DCSO, chain, 0, NULL));
+    CHECK(!make(UNSEEN_FOREIGN_DCSO, chain, UNSEEN_FOREIGN_LINKS_MAX + 1, NULL));
+    CHECK(!make((enum unseen_foreign_scheme)5, chain, 1, NULL));
+    const struct unseen_foreign_options options = {.size = 3};
+    struct unseen_foreign *const kept = make(UNSEEN_FOREIGN_DCSO, chain, 1, NULL);
     f = kept;
-    CHECK(unseen_layer_create(&f, &options, &error) == UNSEEN_ERR_SIZE && f == kept);
-    unseen_layer_free(kept);
-    struct unseen_layer_info info = {.size = 3};
+    CHECK(unseen_foreign_create(&f, &options, &error) == UNSEEN_ERR_SIZE && f == kept);
+    unseen_foreign_free(kept);
+    struct unseen_foreign_info info = {.size = 3};
     /* A bit behind the last one. */
-    const struct unseen_layer_link odd = {65, 1};
+    const struct unseen_foreign_link odd = {65, 1};
     uint8_t bytes[16] = {0};
     bytes[8] = 1;
-    f = make(UNSEEN_LAYER_DCSO, &odd, 1, NULL);
-    CHECK(unseen_layer_info(f, &info) == UNSEEN_ERR_SIZE);
-    CHECK(unseen_layer_append(f, bytes, 16, NULL) == UNSEEN_OK);
-    unseen_layer_free(f);
+    f = make(UNSEEN_FOREIGN_DCSO, &odd, 1, NULL);
+    CHECK(unseen_foreign_info(f, &info) == UNSEEN_ERR_SIZE);
+    CHECK(unseen_foreign_append(f, bytes, 16, NULL) == UNSEEN_OK);
+    unseen_foreign_free(f);
     for (size_t at = 8; at < 16; at++) {
         memset(bytes, 0, sizeof(bytes));
         bytes[at] = at == 8 ? 2 : 128;
-        f = make(UNSEEN_LAYER_DCSO, &odd, 1, NULL);
-        CHECK(unseen_layer_append(f, bytes, 16, NULL) == UNSEEN_ERR_CORRUPT);
-        unseen_layer_free(f);
+        f = make(UNSEEN_FOREIGN_DCSO, &odd, 1, NULL);
+        CHECK(unseen_foreign_append(f, bytes, 16, NULL) == UNSEEN_ERR_CORRUPT);
+        unseen_foreign_free(f);
     }
     /* 2^48 bits take no memory before they come. */
-    const struct unseen_layer_link huge = {(uint64_t)1 << 48, 3};
+    const struct unseen_foreign_link huge = {(uint64_t)1 << 48, 3};
     struct test_allocator t = {0};
     const struct unseen_allocator a = {test_alloc, test_free, &t};
-    f = make(UNSEEN_LAYER_GUAVA_64, &huge, 1, &a);
+    f = make(UNSEEN_FOREIGN_GUAVA_64, &huge, 1, &a);
     CHECK(f && t.bytes < 1000);
-    CHECK(unseen_layer_append(f, bytes, 8, NULL) == UNSEEN_OK && t.bytes < 40000);
-    unseen_layer_free(f);
+    CHECK(unseen_foreign_append(f, bytes, 8, NULL) == UNSEEN_OK && t.bytes < 40000);
+    unseen_foreign_free(f);
     CHECK_EQ(t.nlive, 0);
 }
 
@@ -216,14 +216,14 @@ struct chunks {
     size_t n;
 };
 
-static void export_all(const struct unseen_layer *f, struct chunks *c)
+static void export_all(const struct unseen_foreign *f, struct chunks *c)
 {
     uint64_t cursor = 0;
     size_t len = 0;
     c->n = 0;
     c->at[0] = 0;
     c->data = malloc(64 * UNSEEN_CHUNK_MAX);
-    while (unseen__layer_next_chunk(f, &cursor, c->data + c->at[c->n], UNSEEN_CHUNK_MAX, &len) ==
+    while (unseen__foreign_next_chunk(f, &cursor, c->data + c->at[c->n], UNSEEN_CHUNK_MAX, &len) ==
                UNSEEN_OK &&
            len > 0) {
         c->at[c->n + 1] = c->at[c->n] + len;
@@ -231,17 +231,17 @@ static void export_all(const struct unseen_layer *f, struct chunks *c)
     }
 }
 
-static enum unseen_status import(const struct chunks *c, struct unseen_layer **f, bool *complete,
+static enum unseen_status import(const struct chunks *c, struct unseen_foreign **f, bool *complete,
                                  const struct unseen_allocator *allocator)
 {
     enum unseen_status status = UNSEEN_OK;
-    struct layer_reading reading = {.allocator = allocator};
+    struct foreign_reading reading = {.allocator = allocator};
     *complete = false;
     for (size_t i = 0; i < c->n && status == UNSEEN_OK; i++) {
-        status = unseen__layer_take_chunk(&reading, c->data + c->at[i], c->at[i + 1] - c->at[i],
-                                          complete);
+        status = unseen__foreign_take_chunk(&reading, c->data + c->at[i], c->at[i + 1] - c->at[i],
+                                            complete);
     }
-    *f = reading.layer;
+    *f = reading.filter;
     return status;
 }
 
@@ -255,19 +255,19 @@ static void seal(const struct chunks *c, size_t i)
 
 static void test_chunks(const uint8_t *row)
 {
-    struct unseen_layer *f = make(UNSEEN_LAYER_MURMUR64A, chain, 3, NULL);
-    struct unseen_layer *g = NULL;
+    struct unseen_foreign *f = make(UNSEEN_FOREIGN_MURMUR64A, chain, 3, NULL);
+    struct unseen_foreign *g = NULL;
     struct chunks c;
     struct chunks again;
     uint8_t buf[UNSEEN_CHUNK_MAX];
     uint64_t cursor = 0;
     size_t len = 0;
     bool complete = false;
-    CHECK(unseen__layer_next_chunk(f, &cursor, buf, sizeof(buf), &len) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen__foreign_next_chunk(f, &cursor, buf, sizeof(buf), &len) == UNSEEN_ERR_ARGUMENT);
     CHECK(append_all(f, row, ROW, ROW));
-    CHECK(unseen__layer_next_chunk(f, &cursor, buf, 100, &len) == UNSEEN_ERR_SPACE);
+    CHECK(unseen__foreign_next_chunk(f, &cursor, buf, 100, &len) == UNSEEN_ERR_SPACE);
     cursor = UINT64_MAX - 1;
-    CHECK(unseen__layer_next_chunk(f, &cursor, buf, sizeof(buf), &len) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen__foreign_next_chunk(f, &cursor, buf, sizeof(buf), &len) == UNSEEN_ERR_ARGUMENT);
     export_all(f, &c);
     CHECK_EQ(c.n, 2 + (ROW + 32767) / 32768);
     CHECK(import(&c, &g, &complete, NULL) == UNSEEN_OK && complete);
@@ -277,14 +277,14 @@ static void test_chunks(const uint8_t *row)
     free(again.data);
     /* Nothing comes behind the end, and nothing twice. */
     for (size_t i = 0; i < c.n; i++) {
-        struct layer_reading reading = {.layer = g};
-        CHECK(unseen__layer_take_chunk(&reading, c.data + c.at[i], c.at[i + 1] - c.at[i],
-                                       &complete) == UNSEEN_ERR_CORRUPT);
-        CHECK(reading.layer == g);
+        struct foreign_reading reading = {.filter = g};
+        CHECK(unseen__foreign_take_chunk(&reading, c.data + c.at[i], c.at[i + 1] - c.at[i],
+                                         &complete) == UNSEEN_ERR_CORRUPT);
+        CHECK(reading.filter == g);
     }
-    unseen_layer_free(g);
+    unseen_foreign_free(g);
     /* A byte that is changed: the checksum finds it; with a new checksum the result is an error or
-     * a layer that answers. */
+     * a filter that answers. */
     uint64_t state = 1;
     for (unsigned i = 0; i < 2000; i++) {
         const size_t k = test_random(&state) % c.n;
@@ -298,31 +298,31 @@ static void test_chunks(const uint8_t *row)
         }
         c.data[at] ^= (uint8_t)(1 + test_random(&state) % 255);
         CHECK(import(&c, &g, &complete, NULL) == UNSEEN_ERR_CORRUPT);
-        unseen_layer_free(g);
+        unseen_foreign_free(g);
         seal(&c, k);
         if (import(&c, &g, &complete, NULL) == UNSEEN_OK && complete) {
             (void)count_seen(g, 0, 10);
         }
-        unseen_layer_free(g);
+        unseen_foreign_free(g);
         c.data[at] = old;
         memcpy(c.data + c.at[k + 1] - 8, tail, 8);
     }
     free(c.data);
-    unseen_layer_free(f);
+    unseen_foreign_free(f);
 }
 
 /* ---- Memory, and files ----------------------------------------------------------------------- */
 
 static bool everything(const uint8_t *row, const char *path, const struct unseen_allocator *a)
 {
-    struct unseen_layer *f = make(UNSEEN_LAYER_MURMUR64A, chain, 3, a);
-    struct unseen_layer *g = NULL;
+    struct unseen_foreign *f = make(UNSEEN_FOREIGN_MURMUR64A, chain, 3, a);
+    struct unseen_foreign *g = NULL;
     bool done = f && append_all(f, row, ROW, 5000) &&
-                unseen_layer_save(f, path, NULL) == UNSEEN_OK &&
-                unseen_layer_open(&g, path, a, NULL) == UNSEEN_OK;
+                unseen_foreign_save(f, path, NULL) == UNSEEN_OK &&
+                unseen_foreign_open(&g, path, a, NULL) == UNSEEN_OK;
     CHECK(!done || count_seen(g, 0, 100) == 100);
-    unseen_layer_free(f);
-    unseen_layer_free(g);
+    unseen_foreign_free(f);
+    unseen_foreign_free(g);
     return done;
 }
 
@@ -341,43 +341,43 @@ static void test_memory(const uint8_t *row, const char *path)
 
 static void test_files(const uint8_t *row, const char *path)
 {
-    struct unseen_layer *f = make(UNSEEN_LAYER_MURMUR64A, chain, 3, NULL);
-    struct unseen_layer *g = NULL;
+    struct unseen_foreign *f = make(UNSEEN_FOREIGN_MURMUR64A, chain, 3, NULL);
+    struct unseen_foreign *g = NULL;
     struct unseen_error error;
     struct chunks c;
     char missing[300];
     snprintf(missing, sizeof(missing), "%s/nowhere", path);
     CHECK(append_all(f, row, ROW, ROW));
-    CHECK(unseen_layer_save(f, missing, &error) == UNSEEN_ERR_IO);
-    CHECK(unseen_layer_save(f, path, &error) == UNSEEN_OK);
-    CHECK(unseen_layer_open(&g, path, NULL, &error) == UNSEEN_OK);
-    unseen_layer_free(g);
+    CHECK(unseen_foreign_save(f, missing, &error) == UNSEEN_ERR_IO);
+    CHECK(unseen_foreign_save(f, path, &error) == UNSEEN_OK);
+    CHECK(unseen_foreign_open(&g, path, NULL, &error) == UNSEEN_OK);
+    unseen_foreign_free(g);
     /* A failure leaves the pointer as it is. */
-    struct unseen_layer *const kept = f;
+    struct unseen_foreign *const kept = f;
     g = kept;
     snprintf(missing, sizeof(missing), "%s.missing", path);
-    CHECK(unseen_layer_open(&g, missing, NULL, &error) == UNSEEN_ERR_MISSING && g == kept);
+    CHECK(unseen_foreign_open(&g, missing, NULL, &error) == UNSEEN_ERR_MISSING && g == kept);
     /* Cut anywhere, and longer. */
     export_all(f, &c);
     uint64_t state = 2;
     for (unsigned i = 0; i < 100; i++) {
         const size_t len = i < 40 ? i : test_random(&state) % c.at[c.n];
         test_file_write(path, c.data, len);
-        const enum unseen_status status = unseen_layer_open(&g, path, NULL, &error);
+        const enum unseen_status status = unseen_foreign_open(&g, path, NULL, &error);
         CHECK(status == UNSEEN_ERR_CORRUPT || (status == UNSEEN_ERR_FOREIGN && len < 4));
         CHECK(g == kept && error.text[0] != '\0');
     }
     c.data[c.at[c.n]] = 0;
     test_file_write(path, c.data, c.at[c.n] + 1);
-    CHECK(unseen_layer_open(&g, path, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(unseen_foreign_open(&g, path, NULL, &error) == UNSEEN_ERR_CORRUPT);
     test_file_write(path, "http://e.com/a\nhttp://e.com/b\nhttp://e.com/c\n", 45);
-    CHECK(unseen_layer_open(&g, path, NULL, &error) == UNSEEN_ERR_FOREIGN);
+    CHECK(unseen_foreign_open(&g, path, NULL, &error) == UNSEEN_ERR_FOREIGN);
     store_le32(c.data + 24 + 8, 2); /* version */
     seal(&c, 0);
     test_file_write(path, c.data, c.at[c.n]);
-    CHECK(unseen_layer_open(&g, path, NULL, &error) == UNSEEN_ERR_VERSION);
+    CHECK(unseen_foreign_open(&g, path, NULL, &error) == UNSEEN_ERR_VERSION);
     free(c.data);
-    unseen_layer_free(f);
+    unseen_foreign_free(f);
 }
 
 int main(void)

@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/utf8.h"
-#include "layer/layer.h"
+#include "foreign/foreign.h"
 
 /* ---- MurmurHash3, 128 bits ------------------------------------------------------------------- */
 
@@ -27,7 +27,7 @@ static uint64_t scramble(uint64_t k, uint64_t first, unsigned n, uint64_t second
     return rotate(k * first, n) * second;
 }
 
-static void murmur3_block(struct layer_hash *h, const uint8_t *p)
+static void murmur3_block(struct foreign_hash *h, const uint8_t *p)
 {
     h->a ^= scramble(load_le64(p), C1, 31, C2);
     h->a = (rotate(h->a, 27) + h->b) * 5 + 0x52dce729;
@@ -43,7 +43,7 @@ static uint64_t murmur3_mix(uint64_t k)
 }
 
 /* The last rest < 16 bytes, and the length of all. */
-static void murmur3_end(struct layer_hash *h, const uint8_t *p, size_t rest, uint64_t len)
+static void murmur3_end(struct foreign_hash *h, const uint8_t *p, size_t rest, uint64_t len)
 {
     uint8_t block[16] = {0};
     memcpy(block, p, rest);
@@ -59,12 +59,12 @@ static void murmur3_end(struct layer_hash *h, const uint8_t *p, size_t rest, uin
     h->b += h->a;
 }
 
-static void murmur3(struct layer_hash *h, struct unseen_bytes item)
+static void murmur3(struct foreign_hash *h, struct unseen_bytes item)
 {
     static const uint8_t nothing[1];
     const uint8_t *p = item.len ? (const uint8_t *)item.data : nothing;
     size_t at = 0;
-    *h = (struct layer_hash){0, 0};
+    *h = (struct foreign_hash){0, 0};
     for (; item.len - at >= 16; at += 16) {
         murmur3_block(h, p + at);
     }
@@ -72,12 +72,12 @@ static void murmur3(struct layer_hash *h, struct unseen_bytes item)
 }
 
 /* Murmur3 of a text in UTF-8 as UTF-16, a block at a time. */
-static bool murmur3_utf16(struct layer_hash *h, struct unseen_bytes item)
+static bool murmur3_utf16(struct foreign_hash *h, struct unseen_bytes item)
 {
     uint8_t block[16 + 4];
     size_t filled = 0;
     uint64_t len = 0;
-    *h = (struct layer_hash){0, 0};
+    *h = (struct foreign_hash){0, 0};
     for (size_t at = 0; at < item.len;) {
         uint32_t point;
         const size_t n = unseen__utf8_read(item.data + at, item.len - at, &point);
@@ -137,21 +137,21 @@ static uint64_t fnv1(struct unseen_bytes item)
     return h;
 }
 
-bool unseen__layer_hash(enum unseen_layer_scheme scheme, enum unseen_layer_text text,
-                        struct unseen_bytes item, struct layer_hash *hash)
+bool unseen__foreign_hash(enum unseen_foreign_scheme scheme, enum unseen_foreign_text text,
+                          struct unseen_bytes item, struct foreign_hash *hash)
 {
     switch (scheme) {
-    case UNSEEN_LAYER_GUAVA_32:
-    case UNSEEN_LAYER_GUAVA_64:
-        if (text == UNSEEN_LAYER_UTF16) {
+    case UNSEEN_FOREIGN_GUAVA_32:
+    case UNSEEN_FOREIGN_GUAVA_64:
+        if (text == UNSEEN_FOREIGN_UTF16) {
             return murmur3_utf16(hash, item);
         }
         murmur3(hash, item);
         return true;
-    case UNSEEN_LAYER_DCSO:
-        *hash = (struct layer_hash){fnv1(item), 0};
+    case UNSEEN_FOREIGN_DCSO:
+        *hash = (struct foreign_hash){fnv1(item), 0};
         return true;
-    case UNSEEN_LAYER_MURMUR64A:
+    case UNSEEN_FOREIGN_MURMUR64A:
         hash->a = murmur64a(item, MULTIPLIER);
         hash->b = murmur64a(item, hash->a);
         return true;
