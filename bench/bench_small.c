@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Small sets: bytes of a value against the goals, the measured rate with its confidence interval,
- * and CPU time of an add and of a question; then frozen sets beside LevelDB's Bloom filter.
+ * and CPU time of an add and of a question; then static sets beside LevelDB's Bloom filter.
  *
  *     bench_small [NVALUES]
  *
@@ -201,7 +201,7 @@ static double leveldb_bytes(double n, double bits)
     return ceil(fmax(n * bits, 64) / 8) + 1;
 }
 
-static void report_frozen(size_t nvalues)
+static void report_static(size_t nvalues)
 {
     static const size_t counts[] = {12, 20, 30, 60, 90, 200, 1000, 10000};
     const double k = floor(10 * 0.69);
@@ -224,11 +224,11 @@ static void report_frozen(size_t nvalues)
             bench_keys(keys, (uint64_t)v << 20, n, SEED);
             bench_keys(absent, (UINT64_C(1) << 50) + ((uint64_t)v << 20), nasked, SEED);
             double start = bench_cpu();
-            bench_check(unseen_frozen_build(keys, n, fpr, buf, sizeof(buf), &len));
+            bench_check(unseen_static_build(keys, n, fpr, buf, sizeof(buf), &len));
             building += bench_cpu() - start;
             start = bench_cpu();
             for (size_t i = 0; i < nasked; i++) {
-                nseen += unseen_frozen_contains(buf, len, absent[i]);
+                nseen += unseen_static_contains(buf, len, absent[i]);
             }
             asking += bench_cpu() - start;
             bytes += (double)len;
@@ -253,6 +253,6 @@ int main(int argc, char **argv)
     report_bytes(nvalues);
     report_rates(nvalues);
     report_speeds();
-    report_frozen(nvalues);
+    report_static(nvalues);
     return 0;
 }

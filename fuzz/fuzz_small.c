@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hostile values and frozen sets. Byte 0 chooses: the rest of the input is a value, or a frozen
+ * Hostile values and static sets. Byte 0 chooses: the rest of the input is a value, or a static
  * set, or changes (an offset of 2 bytes and a byte) to a genuine value. Bits choose whether a value
  * grows, and whether its new keys crowd. Whatever is accepted behaves as a value: it keeps its
  * bytes, takes keys until it is full, never loses one, and grows into a set. */
@@ -106,12 +106,12 @@ static void try_changed(const uint8_t *data, size_t size)
     try_value(bytes, len, data[0]);
 }
 
-static void try_frozen(const uint8_t *data, size_t size)
+static void try_static(const uint8_t *data, size_t size)
 {
     for (uint64_t i = 0; i < 20; i++) {
-        (void)unseen_frozen_contains(data, size, key_of(i));
+        (void)unseen_static_contains(data, size, key_of(i));
     }
-    /* A frozen set of keys that the input chooses, also such as no set makes. */
+    /* A static set of keys that the input chooses, also such as no set makes. */
     struct unseen_key keys[200];
     uint8_t buf[2048];
     size_t n = 0;
@@ -120,10 +120,10 @@ static void try_frozen(const uint8_t *data, size_t size)
         memcpy(&keys[n].hi, data + n, sizeof(keys[n].hi));
         keys[n].lo = n;
     }
-    if (unseen_frozen_build(keys, n, 0.01, buf, sizeof(buf), &len) == UNSEEN_OK) {
-        require(len <= unseen_frozen_bound(n, 0.01));
+    if (unseen_static_build(keys, n, 0.01, buf, sizeof(buf), &len) == UNSEEN_OK) {
+        require(len <= unseen_static_bound(n, 0.01));
         for (size_t i = 0; i < n; i++) {
-            require(unseen_frozen_contains(buf, len, keys[i]));
+            require(unseen_static_contains(buf, len, keys[i]));
         }
     }
 }
@@ -138,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         try_value(data + 1, size - 1, data[0]);
         break;
     case 1:
-        try_frozen(data + 1, size - 1);
+        try_static(data + 1, size - 1);
         break;
     default:
         try_changed(data + 1, size - 1);

@@ -18,7 +18,7 @@
  * A value is its own bytes. It has no pointers, and the same bytes on every processor, so memcpy
  * moves it, copies it and saves it. Bytes from outside become a value by unseen_small_load only.
  *
- * At the end of the header: the frozen set, which is made of all its keys at once and stays so.
+ * At the end of the header: the static set, which is made of all its keys at once and stays so.
  *
  * The conventions are those of unseen.h. docs/format.md has the bytes, docs/decisions/small.md the
  * measurements. */
@@ -176,46 +176,46 @@ UNSEEN_API size_t unseen_small_save(const void *value, void *buf);
 UNSEEN_API enum unseen_status unseen_small_grow(struct unseen_set **set_out, const void *value,
     const struct unseen_set_options *options, struct unseen_error *error);
 
-/* ---- Frozen sets -------------------------------------------------------------------------------
- * A frozen set is made of all its keys at once, in the caller's buffer, and asked in place: one for
+/* ---- Static sets -------------------------------------------------------------------------------
+ * A static set is made of all its keys at once, in the caller's buffer, and asked in place: one for
  * each table file of a key-value store, for example. Its rate is 2^-r, the next one at or below
  * fpr. At 0.78 %, r = 7, 60 keys take 7.5 bits each and 1,000 keys 7.3 bits (a Bloom filter with
  * this rate: 10.1 bits).
  *
  *     size_t len;
- *     unseen_frozen_build(keys, n, 0.0084, buf, unseen_frozen_bound(n, 0.0084), &len);
+ *     unseen_static_build(keys, n, 0.0084, buf, unseen_static_bound(n, 0.0084), &len);
  *     -> keep buf[0..len) anywhere
- *     if (!unseen_frozen_contains(buf, len, key)) ... the key is not there: certain
+ *     if (!unseen_static_contains(buf, len, key)) ... the key is not there: certain
  */
 
-/* The most keys of a frozen set. For more, a "block" set or a list (unseen_list.h) is faster. */
-#define UNSEEN_FROZEN_KEYS_MAX 65536
+/* The most keys of a static set. For more, a "block" set or a list (unseen_list.h) is faster. */
+#define UNSEEN_STATIC_KEYS_MAX 65536
 
 /* A size of the buffer that is enough for n keys at this rate; 0 if n or fpr is out of its
  * range. */
-UNSEEN_API size_t unseen_frozen_bound(size_t n, double fpr);
+UNSEEN_API size_t unseen_static_bound(size_t n, double fpr);
 
-/* Makes a frozen set of n keys, in any order, in the buffer. Equal keys count once. The expected
+/* Makes a static set of n keys, in any order, in the buffer. Equal keys count once. The expected
  * rate is the greatest 2^-r, r = 1, 2, ... 20, that is not above fpr.
  *
  * Arguments:
  *   - keys are sorted by this function: their order changes.
  *   - buf has cap bytes; *len_out is how many of them the set takes.
  * Errors:
- *   - ARGUMENT: n above UNSEEN_FROZEN_KEYS_MAX; fpr below 1e-6 or not below 1; or keys that no
+ *   - ARGUMENT: n above UNSEEN_STATIC_KEYS_MAX; fpr below 1e-6 or not below 1; or keys that no
  *     set made: they must be hashes
  *   - SPACE: fewer than *len_out bytes in buf
  * Threads: any.
  * Time: n log n; some 150 ns a key. */
-UNSEEN_API enum unseen_status unseen_frozen_build(
+UNSEEN_API enum unseen_status unseen_static_build(
     struct unseen_key *keys, size_t n, double fpr, void *buf, size_t cap, size_t *len_out);
 
-/* Whether a key is in the frozen set data[0..len): false is certain, true is wrong with the rate of
+/* Whether a key is in the static set data[0..len): false is certain, true is wrong with the rate of
  * the set. The bytes may be hostile: no byte beyond len is read, and bytes that are not a frozen
  * set answer true, so that a key is looked for where it may be.
  *
  * Time: some 20 ns; above 1,000 keys n / 1,000 nanoseconds more. */
-UNSEEN_API bool unseen_frozen_contains(const void *data, size_t len, struct unseen_key key);
+UNSEEN_API bool unseen_static_contains(const void *data, size_t len, struct unseen_key key);
 
 #ifdef __cplusplus
 }

@@ -228,8 +228,8 @@ static const struct command commands[] = {
             "for requests.seen, which holds fingerprints of Scrapy and no URLs, with -p none.\n"
             "A Bloom filter of Guava or DCSO does not know its keys: of it STORE becomes a\n"
             "foreign filter, for check and -x, which ask it with the bytes of each line; so\n"
-            "it does of a filter of RedisBloom (--from-redis). The bytes of a Redis bitmap or of\n"
-            "Java's BitSet.toByteArray go into a bitmap.\n",
+            "it does of a filter of RedisBloom (--from-redis). The bytes of a Redis bitmap or\n"
+            "of Java's BitSet.toByteArray go into a bitmap.\n",
         .examples = "  unseen import --format anew visited.unseen anew.txt\n"
                     "  unseen import --format requests.seen scrapy.unseen requests.seen\n"
                     "  redis-cli SMEMBERS urls | unseen import --format redis-set visited.unseen\n"

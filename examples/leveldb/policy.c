@@ -2,7 +2,7 @@
  *
  * LevelDB calls create_filter with the keys of some blocks, a few dozen, when it writes a file, and
  * key_may_match with the bytes that create_filter gave. A filter that cannot be made (no memory) is
- * empty, and lets every key pass: an empty filter is not a frozen set. */
+ * empty, and lets every key pass: an empty filter is not a static set. */
 #define _POSIX_C_SOURCE 200809L
 #include "policy.h"
 
@@ -51,12 +51,12 @@ static char *create_filter(void *state, const char *const *data, const size_t *l
 {
     const struct policy *p = state;
     const size_t n = (size_t)nkeys;
-    const size_t cap = unseen_frozen_bound(n, p->rate);
+    const size_t cap = unseen_static_bound(n, p->rate);
     struct unseen_key *keys = make_keys(p, data, lens, n);
     char *filter = malloc(cap + 1); /* LevelDB frees it */
     *len_out = 0;
     if (keys && filter &&
-        unseen_frozen_build(keys, n, p->rate, filter, cap, len_out) != UNSEEN_OK) {
+        unseen_static_build(keys, n, p->rate, filter, cap, len_out) != UNSEEN_OK) {
         *len_out = 0;
     }
     free(keys);
@@ -67,7 +67,7 @@ static uint8_t key_may_match(void *state, const char *data, size_t len, const ch
                              size_t filter_len)
 {
     const struct policy *p = state;
-    return unseen_frozen_contains(filter, filter_len, unseen_set_identity_key(p->keys, data, len));
+    return unseen_static_contains(filter, filter_len, unseen_set_identity_key(p->keys, data, len));
 }
 
 static const char *name(void *state)
@@ -133,7 +133,7 @@ leveldb_filterpolicy_t *policy_create(const char *seed_path, double rate)
         return NULL;
     }
     p->rate = rate;
-    snprintf(p->name, sizeof(p->name), "unseen.frozen.2.%016" PRIx64,
+    snprintf(p->name, sizeof(p->name), "unseen.static.1.%016" PRIx64,
              unseen_set_identity_key(p->keys, "policy", 6).hi);
     return leveldb_filterpolicy_create(p, destroy, create_filter, key_may_match, name);
 }

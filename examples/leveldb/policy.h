@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A filter policy for LevelDB: a frozen set of unseen (unseen_small.h) for each block of keys.
+ * A filter policy for LevelDB: a static set of unseen (unseen_small.h) for each block of keys.
  *
  *     leveldb_filterpolicy_t *policy = policy_create("db/unseen.seed", 0.0084);
  *     leveldb_options_set_filter_policy(options, policy);
  *
- * The frozen sets are in LevelDB's files, beside the keys that they have, so they are never behind
+ * The static sets are in LevelDB's files, beside the keys that they have, so they are never behind
  * them. */
 #ifndef LEVELDB_POLICY_H
 #define LEVELDB_POLICY_H

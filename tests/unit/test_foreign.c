@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Foreign filters: the hashes of MurmurHash64A against those of libstdc++ (the same algorithm), bits
- * against a model, appends of any length, chains, chunks and damage to them, and a failing allocator
- * at every step. tests/cli/import_foreign.sh has the filters that the real programs made. */
+ * Foreign filters: the hashes of MurmurHash64A against those of libstdc++ (the same algorithm),
+ * bits against a model, appends of any length, chains, chunks and damage to them, and a failing
+ * allocator at every step. tests/cli/import_foreign.sh has the filters that the real programs
+ * made. */
 
 #include "folder_check.h"
 
@@ -386,8 +387,8 @@ int main(void)
     char folder[200];
     char path[sizeof(folder) + 8];
     test_start();
-    test_folder_make(folder, sizeof(folder), "frozen");
-    snprintf(path, sizeof(path), "%s/frozen", folder);
+    test_folder_make(folder, sizeof(folder), "foreign");
+    snprintf(path, sizeof(path), "%s/foreign", folder);
     make_row(row);
     test_hashes();
     test_options();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small sets and frozen sets: runs against plain arrays of numbers, values against all keys that
+ * Small sets and static sets: runs against plain arrays of numbers, values against all keys that
  * were added, the rate, the bytes, bytes that are forged, and memory that runs out. */
 #include "test.h"
 
@@ -513,9 +513,9 @@ static void check_golden(void)
     for (unsigned i = 0; i < 500; i++) {
         keys[i] = random_key(&state);
     }
-    CHECK(unseen_frozen_build(keys, 60, 0.01, buf, sizeof(buf), &len) == UNSEEN_OK);
+    CHECK(unseen_static_build(keys, 60, 0.01, buf, sizeof(buf), &len) == UNSEEN_OK);
     CHECK_EQ(unseen__checksum(buf, len), UINT64_C(2692724758470631068));
-    CHECK(unseen_frozen_build(keys, 500, 0.01, buf, sizeof(buf), &len) == UNSEEN_OK);
+    CHECK(unseen_static_build(keys, 500, 0.01, buf, sizeof(buf), &len) == UNSEEN_OK);
     CHECK_EQ(unseen__checksum(buf, len), UINT64_C(3403641812073424883));
 
     /* Three numbers of 13 bits and their gaps 258, 1, 10592: low bits of 12, then 0, 0 and 2
@@ -528,29 +528,29 @@ static void check_golden(void)
     CHECK(memcmp(made, run, sizeof(run)) == 0);
 }
 
-/* ---- frozen sets ---- */
+/* ---- static sets ---- */
 
-static void check_frozen(size_t n, double fpr)
+static void check_static(size_t n, double fpr)
 {
     struct unseen_key *keys = malloc((n + 1) * sizeof(*keys));
     uint64_t state = 23 + n;
     for (size_t i = 0; i < n; i++) {
         keys[i] = random_key(&state);
     }
-    const size_t bound = unseen_frozen_bound(n, fpr);
+    const size_t bound = unseen_static_bound(n, fpr);
     uint8_t *buf = malloc(bound);
     size_t len = 0;
-    CHECK(unseen_frozen_build(keys, n, fpr, buf, bound, &len) == UNSEEN_OK);
+    CHECK(unseen_static_build(keys, n, fpr, buf, bound, &len) == UNSEEN_OK);
     CHECK(len <= bound && len >= 2);
     /* At the end of readable memory, as a block of a file is. */
     char *data = test_guarded(buf, len);
     for (size_t i = 0; i < n; i++) {
-        CHECK(unseen_frozen_contains(data, len, keys[i]));
+        CHECK(unseen_static_contains(data, len, keys[i]));
     }
     const unsigned nasked = 20000;
     unsigned nseen = 0;
     for (unsigned i = 0; i < nasked; i++) {
-        nseen += unseen_frozen_contains(data, len, random_key(&state));
+        nseen += unseen_static_contains(data, len, random_key(&state));
     }
     const double rate = exp2(-ceil(-log2(fpr)));
     CHECK(n == 0 ? nseen == 0 : nseen >= rate * nasked - 4 * sqrt(rate * nasked) - 1);
@@ -559,7 +559,7 @@ static void check_frozen(size_t n, double fpr)
     for (size_t cap = 0; cap < len; cap += 1 + len / 50) {
         size_t wanted = 0;
         memset(buf, 0xA5, bound);
-        CHECK(unseen_frozen_build(keys, n, fpr, buf, cap, &wanted) == UNSEEN_ERR_SPACE);
+        CHECK(unseen_static_build(keys, n, fpr, buf, cap, &wanted) == UNSEEN_ERR_SPACE);
         CHECK(wanted == len && buf[cap] == 0xA5);
     }
     /* Damage: any answer, nothing read beyond the bytes. */
@@ -567,12 +567,12 @@ static void check_frozen(size_t n, double fpr)
         const size_t at = i < 10 ? i % len : test_random(&state) % len;
         const char was = data[at];
         data[at] = (char)test_random(&state);
-        (void)unseen_frozen_contains(data, len, keys[0]);
-        (void)unseen_frozen_contains(data, len, random_key(&state));
+        (void)unseen_static_contains(data, len, keys[0]);
+        (void)unseen_static_contains(data, len, random_key(&state));
         data[at] = was;
     }
     for (size_t cut = 0; cut < len && cut < 300; cut++) {
-        (void)unseen_frozen_contains(data + len - cut, cut, random_key(&state));
+        (void)unseen_static_contains(data + len - cut, cut, random_key(&state));
     }
     free(buf);
     free(keys);
@@ -580,7 +580,7 @@ static void check_frozen(size_t n, double fpr)
 
 /* Every number of keys from 0 to two buckets and more, and every number of columns, in a block that
  * a sanitizer guards at both ends. */
-static void check_frozen_sizes(void)
+static void check_static_sizes(void)
 {
     struct unseen_key keys[300];
     uint64_t state = 31;
@@ -592,9 +592,9 @@ static void check_frozen_sizes(void)
         for (size_t i = 0; i < n; i++) {
             keys[i] = random_key(&state);
         }
-        CHECK(unseen_frozen_bound(n, fpr) <= sizeof(buf));
-        CHECK(unseen_frozen_build(keys, n, fpr, buf, sizeof(buf), &len) == UNSEEN_OK);
-        CHECK(len <= unseen_frozen_bound(n, fpr));
+        CHECK(unseen_static_bound(n, fpr) <= sizeof(buf));
+        CHECK(unseen_static_build(keys, n, fpr, buf, sizeof(buf), &len) == UNSEEN_OK);
+        CHECK(len <= unseen_static_bound(n, fpr));
         /* At most 12 rows, and on average 2.5, beyond the keys of a bucket. */
         const size_t nbuckets = buf[0] >> 5;
         CHECK(nbuckets >= 1 && nbuckets <= 5 && (buf[0] & 31) == ncolumns);
@@ -602,42 +602,41 @@ static void check_frozen_sizes(void)
         uint8_t *exact = malloc(len);
         memcpy(exact, buf, len);
         for (size_t i = 0; i < n; i++) {
-            CHECK(unseen_frozen_contains(exact, len, keys[i]));
+            CHECK(unseen_static_contains(exact, len, keys[i]));
         }
         for (unsigned i = 0; i < 50; i++) {
-            (void)unseen_frozen_contains(exact, len, random_key(&state));
+            (void)unseen_static_contains(exact, len, random_key(&state));
         }
         free(exact);
     }
 }
 
-/* The first byte of all sets that unseen wrote before 2026-11-23 is a code of the rate, the second
- * the number of keys or 128 + p: such a set lets every key pass. */
-static void check_older_frozen_sets(void)
+/* Bytes that are not a static set, as the second one shows, let every key pass. */
+static void check_no_static_set(void)
 {
     uint8_t bytes[200] = {83};
     uint64_t state = 37;
     for (unsigned second = 0; second < 0xa0; second++) {
         bytes[1] = (uint8_t)second;
         for (unsigned i = 0; i < 20; i++) {
-            CHECK(unseen_frozen_contains(bytes, sizeof(bytes), random_key(&state)));
+            CHECK(unseen_static_contains(bytes, sizeof(bytes), random_key(&state)));
         }
     }
 }
 
-static void check_frozen_sets(void)
+static void check_static_sets(void)
 {
-    check_frozen_sizes();
-    check_older_frozen_sets();
+    check_static_sizes();
+    check_no_static_set();
     static const size_t ns[] = {0, 1, 2, 5, 30, 60, 64, 65, 112, 113, 500, 560, 561, 3000, 65536};
     for (size_t i = 0; i < sizeof(ns) / sizeof(*ns); i++) {
-        check_frozen(ns[i], 0.0084);
-        check_frozen(ns[i], 0.3);
-        check_frozen(ns[i], 1e-6);
+        check_static(ns[i], 0.0084);
+        check_static(ns[i], 0.3);
+        check_static(ns[i], 1e-6);
     }
-    CHECK(unseen_frozen_bound(UNSEEN_FROZEN_KEYS_MAX + 1, 0.01) == 0);
-    CHECK(unseen_frozen_bound(1, 1) == 0 && unseen_frozen_bound(1, 9e-7) == 0);
-    CHECK(unseen_frozen_bound(1, (double)NAN) == 0);
+    CHECK(unseen_static_bound(UNSEEN_STATIC_KEYS_MAX + 1, 0.01) == 0);
+    CHECK(unseen_static_bound(1, 1) == 0 && unseen_static_bound(1, 9e-7) == 0);
+    CHECK(unseen_static_bound(1, (double)NAN) == 0);
 
     /* Versions of one key count once; keys that are not hashes are refused. */
     struct unseen_key same[300];
@@ -646,13 +645,13 @@ static void check_frozen_sets(void)
     for (unsigned i = 0; i < 300; i++) {
         same[i] = (struct unseen_key){.lo = i, .hi = 77};
     }
-    CHECK(unseen_frozen_build(same, 300, 0.01, buf, sizeof(buf), &len) == UNSEEN_OK && len <= 6);
-    CHECK(unseen_frozen_contains(buf, len, same[5]));
+    CHECK(unseen_static_build(same, 300, 0.01, buf, sizeof(buf), &len) == UNSEEN_OK && len <= 6);
+    CHECK(unseen_static_contains(buf, len, same[5]));
     for (unsigned i = 0; i < 300; i++) {
         same[i].hi = i;
     }
-    CHECK(unseen_frozen_build(same, 300, 0.01, buf, sizeof(buf), &len) == UNSEEN_ERR_ARGUMENT);
-    CHECK(unseen_frozen_build(same, 300, 1, buf, sizeof(buf), &len) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_static_build(same, 300, 0.01, buf, sizeof(buf), &len) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_static_build(same, 300, 1, buf, sizeof(buf), &len) == UNSEEN_ERR_ARGUMENT);
 
     /* The promise of the header: 7.4 bits for a key and 2 bytes. */
     struct unseen_key keys[60];
@@ -662,7 +661,7 @@ static void check_frozen_sets(void)
         for (unsigned j = 0; j < 60; j++) {
             keys[j] = random_key(&state);
         }
-        CHECK(unseen_frozen_build(keys, 60, 0.01, buf, sizeof(buf), &len) == UNSEEN_OK);
+        CHECK(unseen_static_build(keys, 60, 0.01, buf, sizeof(buf), &len) == UNSEEN_OK);
         sum += len;
     }
     CHECK((double)sum / 200 <= 2 + 60 * 7.4 / 8);
@@ -672,7 +671,7 @@ static void check_frozen_sets(void)
         for (unsigned j = 0; j < 60; j++) {
             keys[j] = random_key(&state);
         }
-        CHECK(unseen_frozen_build(keys, 60, 0.0084, buf, sizeof(buf), &len) == UNSEEN_OK);
+        CHECK(unseen_static_build(keys, 60, 0.0084, buf, sizeof(buf), &len) == UNSEEN_OK);
         sum += len;
     }
     CHECK((double)sum / 200 <= 0.75 * 76);
@@ -682,7 +681,7 @@ static void check_frozen_sets(void)
         for (unsigned j = 0; j < 4; j++) {
             keys[j] = random_key(&state);
         }
-        nbuilt += unseen_frozen_build(keys, 4, 0.0084, buf, sizeof(buf), &len) == UNSEEN_OK;
+        nbuilt += unseen_static_build(keys, 4, 0.0084, buf, sizeof(buf), &len) == UNSEEN_OK;
     }
     CHECK_EQ(nbuilt, 100000);
 }
@@ -722,6 +721,6 @@ int main(void)
     check_crowd(2e-6);
     check_crowd(0);
     check_golden();
-    check_frozen_sets();
+    check_static_sets();
     return test_end();
 }

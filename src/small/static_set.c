@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Frozen sets (unseen_small.h; docs/format.md, "Frozen sets"): the keys in one bucket or more,
+ * Static sets (unseen_small.h; docs/format.md, "Static sets"): the keys in one bucket or more,
  * which bucket.h explains. The top bits of a key's hi choose its bucket.
  *
  *     [ r + 32 * number of buckets ][ codes of the buckets ][ columns of all buckets ]
@@ -23,11 +23,11 @@ enum {
     COLUMNS_MASK = 0x1f
 };
 
-#define FROZEN_RATE_MIN 1e-6
+#define STATIC_RATE_MIN 1e-6
 
 static bool is_possible(size_t n, double fpr)
 {
-    return n <= UNSEEN_FROZEN_KEYS_MAX && fpr >= FROZEN_RATE_MIN && fpr < 1;
+    return n <= UNSEEN_STATIC_KEYS_MAX && fpr >= STATIC_RATE_MIN && fpr < 1;
 }
 
 static unsigned columns_for(double fpr)
@@ -45,7 +45,7 @@ static size_t more_buckets(size_t nbuckets)
     return nbuckets + nbuckets / 8 + 1;
 }
 
-size_t unseen_frozen_bound(size_t n, double fpr)
+size_t unseen_static_bound(size_t n, double fpr)
 {
     if (!is_possible(n, fpr)) {
         return 0;
@@ -134,7 +134,7 @@ static enum unseen_status build(const struct unseen_key *keys, size_t n, size_t 
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen_frozen_build(struct unseen_key *keys, size_t n, double fpr, void *buf,
+enum unseen_status unseen_static_build(struct unseen_key *keys, size_t n, double fpr, void *buf,
                                        size_t cap, size_t *len_out)
 {
     if (!is_possible(n, fpr)) {
@@ -172,7 +172,7 @@ static inline size_t steps_before(const uint8_t *codes, size_t n, size_t len)
     return sum;
 }
 
-bool unseen_frozen_contains(const void *data, size_t len, struct unseen_key key)
+bool unseen_static_contains(const void *data, size_t len, struct unseen_key key)
 {
     const uint8_t *bytes = data;
     if (len < 2 || bytes[1] < BUCKET_CODE) {
