@@ -82,6 +82,9 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "__complete") == 0) {
         return complete_run(argc - 2, argv + 2);
     }
+    if (argc == 3 && strcmp(argv[1], "__man") == 0) {
+        return manual_run(argv[2]);
+    }
     const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
     if (!command && argc > 1 && unknown_command(argv[1])) {
         return EXIT_TROUBLE;

@@ -14,7 +14,18 @@ install(TARGETS unseen_shared unseen_static EXPORT unseen_targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET unseen)
   install(TARGETS unseen RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+  # The tool writes its options and commands into the manual pages.
+  file(GLOB pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/docs/man docs/man/*.1)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/man)
+  foreach(page ${pages})
+    set(from ${PROJECT_SOURCE_DIR}/docs/man/${page})
+    set(to ${PROJECT_BINARY_DIR}/man/${page})
+    add_custom_command(OUTPUT ${to} COMMAND unseen __man ${from} > ${to} DEPENDS unseen ${from}
+      VERBATIM)
+    list(APPEND made_pages ${to})
+  endforeach()
+  add_custom_target(manual_pages ALL DEPENDS ${made_pages})
+  install(FILES ${made_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES completions/unseen.bash RENAME unseen
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
   install(FILES completions/_unseen DESTINATION ${UNSEEN_ZSH_DIR})

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Builds the documents as a site of static files that open from disk, with the planner page: pandoc makes the
-# pages, mandoc the manual pages.
+# pages, mandoc the manual pages, into which the tool has written its options (build/release).
 #
 # usage: tools/site.sh [FOLDER]      (build/site, which is emptied first)
 #
@@ -14,4 +14,6 @@ for program in pandoc mandoc python3 git; do
     }
 done
 tools/planner.sh build/planner.html
+[ -e build/release/build.ninja ] || cmake --preset release > /dev/null
+cmake --build build/release --target manual_pages > /dev/null
 exec python3 tools/site/site.py "${1:-build/site}" build/planner.html

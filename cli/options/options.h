@@ -72,6 +72,7 @@ struct option_row {
     const char *excludes;   /* options: none of them may be given; these rows have `does`, too */
     const char *does;       /* of the option, behind its name, to say why it is excluded */
     const char *usage;      /* what to type in place of a wrong pair; NULL: the option alone */
+    const char *more;       /* what the manual page says behind the help: sentences, `names` */
     size_t offset;          /* of the field in struct options */
     uint64_t min;
     uint64_t max;
@@ -170,5 +171,11 @@ extern const char help_summary[];
  * The first line says whether a file name is possible ("files") or not ("words"); each other line
  * is a whole word, a tab, and a sentence, which may be empty. Returns the exit status. */
 int complete_run(int nwords, char **words);
+
+/* ---- manual.c -------------------------------------------------------------------------------- */
+
+/* Runs `unseen __man PAGE`, which the build calls: prints a page of docs/man with the options and
+ * commands filled in. Returns the exit status. */
+int manual_run(const char *path);
 
 #endif

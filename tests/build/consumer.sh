@@ -41,7 +41,7 @@ use_tree() {
         "$work/main" || fail "the program linked with -static"
         ldd "$work/main" >/dev/null 2>&1 && fail "the program linked with -static is dynamic"
     fi
-    for named in $(sed -n 's/^\.Pa \(docs\/[a-z-]*\.md\|examples\)$/\1/p' "$SOURCE"/docs/man/*.[17] | sort -u); do
+    for named in $(sed -n 's/^\.Pa \(docs\/[a-z-]*\.md\|examples\)$/\1/p' "$prefix"/share/man/man[17]/* | sort -u); do
         [ -e "$prefix/share/doc/unseen/$named" ] || fail "a manual page names $named, which is not installed"
     done
 
@@ -54,6 +54,7 @@ use_tree() {
             fish/vendor_completions.d/unseen.fish; do
             [ -e "$prefix/share/$file" ] || fail "$file is not installed"
         done
+        grep -q '^\.It Fl D , Fl Fl repeats' "$prefix/share/man/man1/unseen.1" || fail "a manual page lacks the options"
         "$prefix/bin/unseen" --version | grep -qF "$(pkg-config --modversion unseen)" ||
             fail "the tool and unseen.pc have different versions"
     fi

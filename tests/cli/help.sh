@@ -1,4 +1,4 @@
-# --help, the manual page and the program agree.
+# The help, the manual pages that are made from the same tables, and the examples in them.
 # Label: once
 . "$(dirname "$0")/lib/common.bash"
 
@@ -40,87 +40,66 @@ for filter in $(unseen help filters | sed -n 's/^  \([a-z-]*\)  *[a-zA-Z].*/\1/p
     holds grep -qw -e "$filter" out
 done
 
-# The short help fits on a screen, and has a line for each command; so have the long one and the page.
+# The short help fits on a screen, and has a line for each command; so has the long one.
 sed -n '/^Commands$/,/^$/s/^  \([a-z]*\)  *[a-z].*/\1/p' help > commands
 sed -n '/^Commands$/,/^$/p' help > command_lines
 holds [ "$(wc -l < commands)" -ge 21 ]
-for command in dedup canon explain check add remove merge info verify repair rewrite import recheck allow update sort bits \
-    serve count build plan help; do
-    holds grep -qx "$command" commands
-done
 run -h
 expect 0 '*' ''
-cp out short
-holds grep -q '^Usage: unseen ' short
-same <(sed -n '/^Commands$/,/^$/p' short) command_lines
+holds grep -q '^Usage: unseen ' out
+same <(sed -n '/^Commands$/,/^$/p' out) command_lines
 # info names all that it takes.
 for kind in store list filter bitmap server; do
     holds grep -qw "^  info .* $kind" command_lines
 done
-page=$TESTS/../docs/man/unseen.1
 while IFS= read -r command; do
-    [ "$command" = help ] || run "$command" -h
-    [ "$command" = help ] || expect 0 '*' ''
-    cat out >> short
+    [ "$command" = help ] && continue
+    run "$command" -h
+    expect 0 '*' ''
+    holds grep -q '^Usage: unseen ' out
+    holds grep -q '^All options' out
     holds [ "$(wc -l < out)" -le 40 ]
     holds [ "$(awk 'length > 80' out)" = '' ]
-    [ "$command" = dedup ] || holds grep -q '^Usage: unseen ' out
-    # As the page writes it: without its markup, and in one line.
-    summary=$(sed -n "s/^  $command  *//p" command_lines)
-    holds [ "$(sed -n "/^\\.It Cm $command\$/,/^\\.\(It\|El\)/p" "$page" | grep -v '^\.' | tr '\n' ' ' |
-        sed 's/ $//')" = "$summary" ]
 done < commands
-# Each option of a short help has its line; no table names one that does not exist.
-while read -r command options; do
-    run "$command" -h
-    for option in $options; do
-        holds grep -qE "^  (-.,|   ) --$option( |=|\[|$)" out
-    done
-done << 'END'
-dedup store exclude key
-canon json profile
-check invert count quiet key
-add profile key seed-file
-remove key
-rewrite fpr filter
-import format profile seed-file
-allow remove list
-update add remove
-sort unique count
-bits invert count
-serve protocol listen dry-run
-count by key profile
-build kind expressions fpr known-good from
-plan capacity fpr memory
-END
 
-# Every command has a manual page of its own name.
+# The manual pages: the tool has written its commands and options into them. Each command has a page of its name,
+# which has the options of the help.
+mkdir -p man/man1
+for page in "$TESTS"/../docs/man/*.1; do
+    "$UNSEEN" __man "$page" > "man/man1/$(basename "$page")"
+    holds [ $? = 0 ]
+done
+lacks '^\.\\" [A-Z]* ' <(grep -v SPDX man/man1/*)
+same <(sed -n '/^\.Ss Commands/,/^\.El/s/^\.It Cm //p' man/man1/unseen.1) commands
+sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/p' man/man1/unseen.1 > synopsis
+sed -n '/^\.Sh SEE ALSO/,/^\.Sh CAVEATS/p' man/man1/unseen.1 > see_also
 while IFS= read -r command; do
-    other=$TESTS/../docs/man/unseen-$command.1
-    holds [ -f "$other" ]
-    if grep -q '^\.so ' "$other"; then
-        same <(sed -n 's/^\.so man1\///p' "$other") <(cd "$TESTS/../docs/man" &&
-            ls "$(sed -n 's/^\.so man1\///p' "$other")")
+    page=man/man1/unseen-$command.1
+    holds grep -qE "^\.(Op )?Cm (.* \| )?$command( |\$)" synopsis
+    if grep -q '^\.so ' "$page"; then
+        page=man/$(sed -n 's/^\.so //p' "$page")
     else
-        holds grep -q "^\.Dt UNSEEN-${command^^} 1" "$other"
+        holds grep -q "^\.Dt UNSEEN-${command^^} 1" "$page"
+        holds grep -q "^\.Xr unseen-$command 1" see_also
     fi
+    "$UNSEEN" "$command" --help | grep -oE '^  (-.,|   ) --[a-z-]+' | sed 's/.*--/Fl Fl /' > options
+    [ "$command" = help ] || holds [ -s options ]
+    while IFS= read -r option; do
+        holds grep -qE "^\.It .*$option( |\$)" "$page"
+    done < options
 done < commands
 if command -v mandoc > /dev/null; then
-    mkdir -p man/man1
-    cp "$TESTS"/../docs/man/*.1 man/man1
+    for page in $(grep -L '^\.so ' man/man1/*); do
+        holds mandoc -T lint -W warning "$page"
+    done
     while IFS= read -r command; do
         holds sh -c "man -M man unseen-$command 2> /dev/null | grep -q 'unseen'"
     done < commands
+else
+    printf 'skipped: mandoc -T lint\n'
 fi
-# The synopsis has each command, and SEE ALSO each page.
-sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/p' "$page" > synopsis
-sed -n '/^\.Sh SEE ALSO/,/^\.Sh CAVEATS/p' "$page" > see_also
-while IFS= read -r command; do
-    holds grep -qE "^\.(Op )?Cm (.* \| )?$command( |\$)" synopsis
-done < commands
-for other in "$TESTS"/../docs/man/unseen-*.1; do
-    grep -q '^\.so ' "$other" || holds grep -q "^\.Xr $(basename "$other" .1) 1" see_also
-done
+run __man missing
+expect 2 '' 'unseen: error: cannot print missing: No such file or directory\n'
 
 # The examples run.
 printf 'http://a/\nhttp://b/\nhttp://a/\n' > urls.txt
@@ -142,11 +121,9 @@ done < examples
 holds [ "$(cat new.txt)" = "$(printf 'http://a/\nhttp://b/')" ]
 holds [ "$(cat again.txt)" = 'http://a/' ]
 
-# Each command: every option stands in both, and each that stands there is known to the program.
-for command in dedup canon explain serve build allow update count plan sort bits; do
-    page=$TESTS/../docs/man/unseen-$command.1
-    [ "$command" = dedup ] && page=$TESTS/../docs/man/unseen.1
-    holds [ -f "$page" ]
+# Each command: the long help.
+while IFS= read -r command; do
+    [ "$command" = help ] && continue
     run "$command" --help
     expect 0 '*' ''
     cp out help
@@ -158,56 +135,9 @@ for command in dedup canon explain serve build allow update count plan sort bits
     same out help
     run "$command" -V
     same out version
-    grep -oE '^  (-.,|   ) --[a-z-]+' help | grep -oE -- '--[a-z-]+' | sort -u > in_help
-    grep -oE '^\.It .*' "$page" | grep -oE 'Fl Fl [a-z-]+' | sed 's/Fl Fl /--/' | sort -u > in_page
-    same in_help in_page
-    grep -oE '^  -.,' help | tr -d ' ,' | sort -u > in_help_short
-    grep -oE '^\.It Fl [a-zA-Z] ' "$page" | sed -E 's/.It Fl (.) /-\1/' | sort -u > in_page_short
-    same in_help_short in_page_short
-    while IFS= read -r option; do
-        run "$command" "$option"
-        lacks 'unknown option' err
-    done < <(cat in_help in_help_short)
-    if command -v mandoc > /dev/null; then
-        holds mandoc -T lint -W warning "$page"
-    else
-        printf 'skipped: mandoc -T lint\n'
-    fi
-done
+done < commands
 
-# The commands on a store share a page.
-page=$TESTS/../docs/man/unseen-store.1
-: > all_help
-for command in check add remove merge info verify repair rewrite import recheck; do
-    run "$command" --help
-    expect 0 '*' ''
-    cp out help
-    holds grep -q "^Usage: unseen $command " help
-    holds grep -q '^Examples$' help
-    holds grep -q '^Exit status: ' help
-    holds [ "$(awk 'length > 80' help)" = '' ]
-    run help "$command"
-    same out help
-    holds grep -q "^\.Ss unseen $command\$" "$page"
-    holds grep -q "^\.Cm $command\$" "$page"
-    grep -oE '^  (-.,|   ) --[a-z-]+' help | grep -oE -- '--[a-z-]+' > in_help
-    grep -oE '^  -.,' help | tr -d ' ,' >> in_help
-    cat in_help >> all_help
-    while IFS= read -r option; do
-        run "$command" "$option"
-        lacks 'unknown option' err
-    done < in_help
-done
-sort -u all_help > in_help
-{
-    grep -oE '^\.It .*' "$page" | grep -oE 'Fl Fl [a-z-]+' | sed 's/Fl Fl /--/'
-    grep -oE '^\.It Fl [a-zA-Z] ' "$page" | sed -E 's/.It Fl (.) /-\1/'
-} | sort -u > in_page
-same in_help in_page
-if command -v mandoc > /dev/null; then
-    holds mandoc -T lint -W warning "$page"
-fi
-# Their examples run, one after the other.
+# The examples of the commands on a store run, one after the other.
 cp urls.txt anew.txt
 cp urls.txt new.txt
 printf '%040d\n' 1 > requests.seen

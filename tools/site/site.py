@@ -88,7 +88,13 @@ def variables_for(page):
 
 def manual_page(page):
     """The body of a manual page, by mandoc."""
-    made = subprocess.run(["mandoc", "-T", "html", "-O", "fragment,man=%N.%S.html", str(ROOT / page)], check=True,
+    source = ROOT / page
+    if page.endswith(".1"):
+        source = ROOT / "build/release/man" / source.name
+    other = re.match(r"\.so man1/(\S+)", source.read_text(encoding="utf-8"))
+    if other:  # a page of several commands
+        source = source.with_name(other[1])
+    made = subprocess.run(["mandoc", "-T", "html", "-O", "fragment,man=%N.%S.html", str(source)], check=True,
                           text=True, capture_output=True).stdout
     # A manual page of another package has no page here.
     def known(found):
