@@ -85,7 +85,7 @@ static bool known_good_take_batch(void *context, const struct batch *b)
     struct known_good *k = context;
     uint8_t verdicts[BATCH_LINES];
     struct unseen_error error = {.status = UNSEEN_OK};
-    const enum unseen_status status = lists_covers(&k->list, k->list.url, b->texts, b->n, verdicts);
+    const enum unseen_status status = lists_covers(&k->list, b->texts, b->n, verdicts);
     if (status != UNSEEN_OK) {
         return known_good_report(k, &error, status);
     }

@@ -78,10 +78,9 @@ static void read_lines(struct server_change *c)
 static void print_figures(struct server_change *c)
 {
     struct unseen_set_stats stats;
-    const char *profile = NULL;
-    seen_stats(&c->seen, &stats, &profile);
+    const char *profile = seen_stats(&c->seen, &stats);
     report_end(&c->change.report, &stats, profile);
-    if (c->seen.question == QUESTION_ADD) {
+    if (c->seen.asked.server->question == QUESTION_ADD) {
         after_run_schemes(&c->change.first_failed, &c->change.report, c->change.o, &stats, profile);
     }
 }

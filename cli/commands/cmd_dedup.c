@@ -351,7 +351,7 @@ static bool answer_kept(void *context)
 static void dedup_between(void *context)
 {
     struct dedup *d = context;
-    if (d->parts.ask) {
+    if (d->parts.set) {
         look_at_room(d);
     }
 }
@@ -370,7 +370,7 @@ static void dedup_before_wait(void *context)
 static bool start_identity(struct dedup *d)
 {
     d->identity.url = d->seen.url;
-    d->identity.set = d->seen.set;
+    d->identity.set = d->seen.asked.set;
     d->identity.keeps_texts =
         d->o->print.canonical || d->o->print.why || seen_needs_texts(&d->seen);
     enum unseen_status status = identity_init(&d->identity);
@@ -383,7 +383,7 @@ static bool start_identity(struct dedup *d)
 /* True if the run changes a store. */
 static bool remembers(const struct dedup *d)
 {
-    return d->seen.store && !d->seen.asks_only;
+    return d->seen.asked.store && d->seen.asked.adds;
 }
 
 /* True if the output file is appended to. */
@@ -498,7 +498,7 @@ static bool open_outputs(struct dedup *d)
 static bool cut_outputs(struct dedup *d)
 {
     const struct options *o = d->o;
-    d->marks.store = remembers(d) ? d->seen.store : NULL;
+    d->marks.store = remembers(d) ? d->seen.asked.store : NULL;
     d->marks.prints_new = o->print.mark || !(d->prints_seen || o->print.count || o->print.quiet);
     const bool cut = remembers(d)   ? commit_marks_start(&d->marks)
                      : continues(o) ? output_seek(&d->out, 0, SEEK_END)
@@ -518,12 +518,13 @@ static bool dedup_prepare(struct dedup *d, enum unseen_cpu cpu)
                  o->print.count || o->print.quiet ||
                      output_is_file(o->print.tee ? &d->tee : &d->out));
     /* A server remembers what it has answered, so that has to be printed. */
-    if (remembers(d) || d->seen.is_remote) {
+    if (remembers(d) || d->seen.asked.server) {
         stop_listen();
     }
     if (o->seen.capacity == 0) {
-        d->room.set = d->seen.own_set;
-        d->room.store = remembers(d) && stores_info(d->seen.store).is_new ? d->seen.store : NULL;
+        d->room.set = d->seen.asked.own;
+        d->room.store =
+            remembers(d) && stores_info(d->seen.asked.store).is_new ? d->seen.asked.store : NULL;
     }
     return seen_exclude(&d->seen, cpu, &d->report.nexcluded) && start_identity(d) && cut_outputs(d);
 }
@@ -538,11 +539,10 @@ static uint64_t count_wanted(const struct dedup *d)
 static bool dedup_put_stats(struct dedup *d)
 {
     struct unseen_set_stats stats;
-    const char *profile = NULL;
-    seen_stats(&d->seen, &stats, &profile);
+    const char *profile = seen_stats(&d->seen, &stats);
     report_end(&d->report, &stats, profile);
-    const bool good = !d->seen.set ||
-                      filters_check_full(&d->o->seen, d->seen.set, d->report.nnew, d->report.nseen);
+    const bool good = !d->seen.asked.set || filters_check_full(&d->o->seen, d->seen.asked.set,
+                                                               d->report.nnew, d->report.nseen);
     if (d->o->command->bit == COMMAND_DEDUP) {
         after_run_schemes(&d->first_failed, &d->report, d->o, &stats, profile);
         after_run_unread(d->o);
@@ -606,9 +606,8 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
     /* With a limit, no line may be in the set that was not answered. */
     d.seen.asks_parts = o->input.threads > 2 && d.left == UINT64_MAX && !o->print.why;
     if (dedup_prepare(&d, cpu)) {
-        d.parts.ask = d.seen.asks_parts ? seen_ask_part : NULL;
-        d.parts.context = &d.seen;
-        if (d.seen.is_remote && d.left == UINT64_MAX) {
+        d.parts.set = d.seen.asks_parts ? d.seen.asked.own : NULL;
+        if (d.seen.asked.server && d.left == UINT64_MAX) {
             d.feed.take = keep_batch;
             d.feed.settle = answer_kept;
         }

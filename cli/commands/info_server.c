@@ -14,7 +14,7 @@
 #include "lines/json_text.h"
 #include "print/json.h"
 #include "print/message.h"
-#include "seen/seen_server.h"
+#include "seen/server.h"
 
 /* ---- What `unseen serve` says ---------------------------------------------------------------- */
 
@@ -206,9 +206,9 @@ bool info_server(const char *address, const struct options *o, struct output *ou
     struct server s;
     struct seen_options seen = o->seen;
     seen.path = address;
-    const bool done =
-        server_open(&s, &seen) && (s.redis ? print_set(out, s.redis, address, o->print.json)
-                                           : print_served(out, &s.remote, o->print.json));
+    const bool done = server_open(&s, &seen, QUESTION_CHECK) &&
+                      (s.redis ? print_set(out, s.redis, address, o->print.json)
+                               : print_served(out, &s.remote, o->print.json));
     server_close(&s);
     return done;
 }

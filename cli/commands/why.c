@@ -34,21 +34,19 @@ static const char *how_of(const struct why *w, struct unseen_bytes text, uint8_t
 }
 
 /* Asks the list for each text by itself. */
-static enum unseen_status ask_texts(struct why *w, const struct asked_list *a,
+static enum unseen_status ask_texts(struct why *w, const struct opened_list *l,
                                     struct unseen_bytes item)
 {
     struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX];
     uint8_t verdicts[UNSEEN_KIND_TEXTS_MAX];
     size_t n = 0;
-    const struct opened_list *l = &a->list;
     const size_t need = unseen_kind_bound(l->kind, item.len);
     w->room.len = 0;
     if (need == 0 || !text_reserve(&w->room, need) || !read_changes(w, l)) {
         return UNSEEN_ERR_NOMEM;
     }
-    enum unseen_status status =
-        unseen_kind_texts(l->kind, a->takes_canons ? NULL : l->url, item.data, item.len,
-                          w->room.data, w->room.cap, texts, &n);
+    enum unseen_status status = unseen_kind_texts(l->kind, lists_url(l), item.data, item.len,
+                                                  w->room.data, w->room.cap, texts, &n);
     if (status == UNSEEN_OK) {
         status = lists_contains(l, texts, n, verdicts);
     }
@@ -65,16 +63,16 @@ static enum unseen_status ask_texts(struct why *w, const struct asked_list *a,
 
 bool why_find(struct why *w, const struct batch *b, size_t i, uint8_t verdict)
 {
-    const struct asked_list *a = &w->seen->list;
+    const struct opened_list *l = &w->seen->asked.list;
     w->n = 0;
-    if (!a->list.list) {
+    if (!l->list) {
         w->texts[0] = (struct why_text){b->canons[i], "stored"};
         w->n = verdict == UNSEEN_SEEN;
         return true;
     }
-    const enum unseen_status status = ask_texts(w, a, a->takes_canons ? b->canons[i] : b->items[i]);
+    const enum unseen_status status = ask_texts(w, l, l->takes_canons ? b->canons[i] : b->items[i]);
     if (status == UNSEEN_ERR_MISMATCH) {
-        lists_report_lost(a->list.path);
+        lists_report_lost(l->path);
     } else if (status != UNSEEN_OK) {
         return message_no_memory();
     }
@@ -115,7 +113,7 @@ void why_put(const struct why *w, struct output *out, struct unseen_bytes line)
 
 void why_put_json(const struct why *w, struct output *out)
 {
-    const struct opened_list *l = &w->seen->list.list;
+    const struct opened_list *l = &w->seen->asked.list;
     json_write(out, ",\"in\":");
     json_write_text(out, w->seen->o->path);
     json_write(out, ",\"kind\":");

@@ -140,7 +140,7 @@ static void fill(struct rounds *r)
 
 static bool make_batches(struct rounds *r)
 {
-    const bool asks_parts = r->feed->parts && r->feed->parts->ask;
+    const bool asks_parts = r->feed->parts && r->feed->parts->set;
     r->batches = calloc(BATCHES, sizeof(*r->batches));
     r->parts = asks_parts ? calloc(BATCHES, sizeof(*r->parts)) : NULL;
     if (!r->batches || (asks_parts && !r->parts)) {

@@ -54,7 +54,8 @@ static void ask_gathered(struct parts *p, struct gathered *g, size_t part)
 {
     size_t ndone = 0;
     if (!p->full[part]) {
-        p->full[part] = p->ask(p->context, g->keys, g->n, g->verdicts, &ndone) != UNSEEN_OK;
+        p->full[part] =
+            unseen_set_add_keys(p->set, g->keys, g->n, g->verdicts, &ndone) != UNSEEN_OK;
     }
     const uint8_t *from = g->verdicts;
     for (size_t i = 0; i < g->nruns && ndone > 0; i++) {

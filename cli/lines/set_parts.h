@@ -26,11 +26,9 @@ struct batch_parts {
 };
 
 struct parts {
-    /* set by the caller: adds n keys of one part to the set; *ndone_out of them are answered.
-     * Threads with different parts call it at once. NULL: the set is not asked in parts. */
-    enum unseen_status (*ask)(void *context, const struct unseen_key *keys, size_t n,
-                              uint8_t *verdicts, size_t *ndone_out);
-    void *context;
+    /* Set by the caller: threads add keys of different parts at once. NULL: the set is not asked in
+     * parts. */
+    struct unseen_set *set;
 
     /* state: memory ran out for the keys of these parts; nobody asks them any more */
     bool full[PARTS];

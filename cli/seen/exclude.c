@@ -17,73 +17,74 @@
 #include "seen/seen.h"
 #include "seen/stores.h"
 
-static bool exclude_store(struct seen *m, const char *path, const struct unseen_store *store)
+/* Checks a store, which seen_open has opened. */
+static bool check_store(const struct seen *m, const struct asked *a)
 {
-    const struct unseen_set *set = unseen_store_set(store);
-    const char *has = unseen_set_profile(set);
-    const char *wanted = unseen_set_profile(m->set);
+    const struct unseen_store *store = m->asked.store;
+    const char *has = unseen_set_profile(a->set);
+    const char *wanted = unseen_set_profile(m->asked.set);
     const char *quote = profile_quote(has);
-    if (strcmp(has, wanted) != 0) {
-        message_error("%s has the profile %s, %s has %s", path, has,
-                      m->store ? m->o->path : "the run", wanted);
-        if (m->store && stores_info(m->store).is_new) {
-            message_hint("unseen -p %s%s%s -s %s -x %s FILE", quote, has, quote, m->o->path, path);
-        } else if (m->store) {
-            message_hint("unseen -p %s%s%s -x %s FILE, without -s", quote, has, quote, path);
-        } else {
-            message_hint("unseen -p %s%s%s -x %s FILE", quote, has, quote, path);
-        }
-        return false;
+    if (strcmp(has, wanted) == 0) {
+        return true;
     }
-    m->excluded[m->nexcluded++] = set;
-    return true;
+    message_error("%s has the profile %s, %s has %s", a->path, has, store ? m->o->path : "the run",
+                  wanted);
+    if (store && stores_info(m->asked.store).is_new) {
+        message_hint("unseen -p %s%s%s -s %s -x %s FILE", quote, has, quote, m->o->path, a->path);
+    } else {
+        message_hint("unseen -p %s%s%s -x %s FILE%s", quote, has, quote, a->path,
+                     store ? ", without -s" : "");
+    }
+    return false;
 }
 
 static bool exclude_list(struct seen *m, const char *path, enum unseen_cpu cpu)
 {
-    struct asked_list *a = &m->lists[m->nlists];
-    if (!lists_open(&a->list, path, UNSEEN_LIST_MAP_PREFETCH, cpu)) {
+    struct asked *a = &m->excluded[m->nexcluded++];
+    if (!asked_open_list(a, path, cpu)) {
         return false;
     }
-    m->nlists++;
     const char *has = a->list.url ? unseen_url_id(a->list.url) : "none/1";
-    a->takes_canons =
-        a->list.kind == UNSEEN_KIND_URL && strcmp(has, unseen_set_profile(m->set)) == 0;
+    a->list.takes_canons =
+        a->list.kind == UNSEEN_KIND_URL && strcmp(has, unseen_set_profile(m->asked.set)) == 0;
     return true;
 }
 
-/* A foreign filter was filled by a program that knew no profile. */
+/* The program that filled it knew no profile. */
 static bool exclude_foreign(struct seen *m, const char *path)
 {
     if (m->url) {
         message_error("%s is a foreign filter, asked with the bytes of each line; the profile %s "
                       "rewrites them",
-                      path, unseen_set_profile(m->set));
+                      path, unseen_set_profile(m->asked.set));
         message_hint("unseen -p none -x %s FILE", path);
         return false;
     }
-    if (!foreign_open(&m->filters[m->nfilters], path)) {
-        return false;
-    }
-    m->nfilters++;
-    return true;
+    return asked_open_foreign(&m->excluded[m->nexcluded++], path);
 }
 
-/* The set for the lines of -x: own_set, or with a store a set of their own, as the store must not
- * remember them. */
+/* The set for the lines of -x: that of the run, or with a store a set of their own, as the store
+ * must not remember them. */
 static struct unseen_set *set_for_lines(struct seen *m, enum unseen_cpu cpu)
 {
-    if (m->own_set || m->lines) {
-        return m->own_set ? m->own_set : m->lines;
+    if (m->asked.own) {
+        return m->asked.own;
     }
+    for (size_t i = 0; i < m->nexcluded; i++) {
+        if (m->excluded[i].own) {
+            return m->excluded[i].own;
+        }
+    }
+    struct asked *a = &m->excluded[m->nexcluded++];
+    *a = (struct asked){.ops = &asked_set, .makes_keys = true};
     const struct unseen_set_options options = {.size = sizeof(options), .url = m->url, .cpu = cpu};
-    const enum unseen_status status = unseen_set_create(&m->lines, &options, NULL);
+    const enum unseen_status status = unseen_set_create(&a->own, &options, NULL);
     if (status != UNSEEN_OK) {
         message_error("cannot make a set: %s", unseen_status_string(status));
         return NULL;
     }
-    m->excluded[m->nexcluded++] = m->lines;
-    return m->lines;
+    a->set = a->own;
+    return a->own;
 }
 
 /* Reads a file of lines for -x. Each whole line is an identity: -k is for the input only. */
@@ -132,11 +133,22 @@ static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
     return status == UNSEEN_OK && !reader.failed;
 }
 
-static bool exclude(struct seen *m, size_t i, enum unseen_cpu cpu, uint64_t *nlines_out)
+/* The store of -x that seen_open has opened, or NULL. */
+static const struct asked *find_store(const struct seen *m, const char *path)
 {
-    const char *path = m->o->excludes[i];
-    if (m->stores[i]) {
-        return exclude_store(m, path, m->stores[i]);
+    for (size_t i = 0; i < m->nexcluded; i++) {
+        if (m->excluded[i].store && m->excluded[i].path == path) {
+            return &m->excluded[i];
+        }
+    }
+    return NULL;
+}
+
+static bool exclude(struct seen *m, const char *path, enum unseen_cpu cpu, uint64_t *nlines_out)
+{
+    const struct asked *store = find_store(m, path);
+    if (store) {
+        return check_store(m, store);
     }
     if (!seen_check_parts(m, path)) {
         return false;
@@ -157,18 +169,8 @@ static bool exclude(struct seen *m, size_t i, enum unseen_cpu cpu, uint64_t *nli
 
 bool seen_exclude(struct seen *m, enum unseen_cpu cpu, uint64_t *nlines_out)
 {
-    const struct seen_options *o = m->o;
-    if (o->nexcludes == 0) {
-        return true;
-    }
-    m->excluded = calloc(o->nexcludes + 1, sizeof(struct unseen_set *));
-    m->lists = calloc(o->nexcludes, sizeof(*m->lists));
-    m->filters = calloc(o->nexcludes, sizeof(struct unseen_foreign *));
-    if (!m->excluded || !m->lists || !m->filters) {
-        return message_no_memory();
-    }
-    for (size_t i = 0; i < o->nexcludes; i++) {
-        if (!exclude(m, i, cpu, nlines_out)) {
+    for (size_t i = 0; i < m->o->nexcludes; i++) {
+        if (!exclude(m, m->o->excludes[i], cpu, nlines_out)) {
             return false;
         }
     }

@@ -95,7 +95,6 @@ bool lists_open(struct opened_list *l, const char *path, enum unseen_list_access
 /* The arguments of a call of the library. */
 struct asking {
     const struct opened_list *l;
-    const struct unseen_url *url;
     const struct unseen_bytes *items;
     size_t n;
     uint8_t *verdicts;
@@ -105,7 +104,7 @@ struct asking {
 static void cover(void *context)
 {
     struct asking *a = context;
-    a->status = unseen_list_covers(a->l->list, a->url, a->items, a->n, a->verdicts);
+    a->status = unseen_list_covers(a->l->list, lists_url(a->l), a->items, a->n, a->verdicts);
 }
 
 static void contain(void *context)
@@ -115,17 +114,17 @@ static void contain(void *context)
     a->status = UNSEEN_OK;
 }
 
-enum unseen_status lists_covers(const struct opened_list *l, const struct unseen_url *url,
-                                const struct unseen_bytes *items, size_t n, uint8_t *verdicts)
+enum unseen_status lists_covers(const struct opened_list *l, const struct unseen_bytes *items,
+                                size_t n, uint8_t *verdicts)
 {
-    struct asking a = {l, url, items, n, verdicts, UNSEEN_OK};
+    struct asking a = {l, items, n, verdicts, UNSEEN_OK};
     return guard_call(cover, &a) ? a.status : UNSEEN_ERR_MISMATCH;
 }
 
 enum unseen_status lists_contains(const struct opened_list *l, const struct unseen_bytes *items,
                                   size_t n, uint8_t *verdicts)
 {
-    struct asking a = {l, NULL, items, n, verdicts, UNSEEN_OK};
+    struct asking a = {l, items, n, verdicts, UNSEEN_OK};
     return guard_call(contain, &a) ? a.status : UNSEEN_ERR_MISMATCH;
 }
 

@@ -205,7 +205,7 @@ enum unseen_status service_covers(struct service *s, const struct unseen_bytes *
 {
     enum unseen_status status = UNSEEN_ERR_IO;
     if (!s->lost) {
-        status = lists_covers(&s->list, s->list.url, items, n, verdicts);
+        status = lists_covers(&s->list, items, n, verdicts);
     }
     if (status == UNSEEN_ERR_MISMATCH) {
         lose_list(s);
