@@ -335,7 +335,7 @@ static void measure_list(const char *name, const struct data_lines *urls)
         "safebrowsing",
         "aggressive/1",
         "aggressive",
-        "crawl/2+sort-query",
+        "crawl/1+sort-query",
         "crawl+drop-params(utm_*,ref,page,news.example:page)",
         "crawl+only-params(id,p,q,shop.example:sku)",
     };

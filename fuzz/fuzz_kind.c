@@ -15,7 +15,7 @@
 
 enum {
     CANARY = 64,
-    NKINDS = 7
+    NKINDS = 5
 };
 
 static bool same(struct unseen_bytes a, struct unseen_bytes b)
@@ -119,7 +119,6 @@ static void check_browsers(struct unseen_bytes in)
     struct unseen_bytes texts[2][UNSEEN_KIND_TEXTS_MAX];
     size_t site_len;
     require(unseen_url_create(&whatwg, &options, NULL) == UNSEEN_OK);
-    whatwg->rules |= UNSEEN__RULE_IDNA_2; /* as in lists of sites */
     const size_t bound = unseen_url_bound(in.len, 0);
     char *const canon_buf = malloc(2 * bound + 16);
     require(canon_buf != NULL);

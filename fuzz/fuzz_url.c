@@ -283,7 +283,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_canon(url, in, len);
     check_explain(url, in, len);
     if (strncmp(unseen_url_id(url), "whatwg/", 7) == 0) {
-        url->rules |= UNSEEN__RULE_IDNA_2; /* as in expressions */
         check_expressions(url, in, len);
     }
     check_params(in, len);

@@ -46,15 +46,6 @@ static char *canon(const struct unseen_url *url, struct unseen_bytes text,
     return buf;
 }
 
-/* May the text be one that is read, but not made any more? */
-static bool is_older(const char *id)
-{
-    const char *const only = strstr(id, "only-params(");
-    const bool strips = strstr(id, "+strip-www") ||
-                        (strncmp(id, "aggressive/", 11) == 0 && !strstr(id, "-strip-www"));
-    return strips && only && strstr(only, "www");
-}
-
 /* The identity of a canonicaliser makes the same one again. */
 static void check_identity(const struct unseen_url *url, struct unseen_bytes text)
 {
@@ -66,8 +57,7 @@ static void check_identity(const struct unseen_url *url, struct unseen_bytes tex
     char *const second = canon(twin, text, &forms[1]);
     char *const third = canon(url, forms[0].bytes, &forms[2]);
     require(forms[0].form == forms[1].form && same(forms[0].bytes, forms[1].bytes));
-    /* An identity text of earlier versions may have sites that strip-www takes away. */
-    require(same(forms[0].bytes, forms[2].bytes) || is_older(id));
+    require(same(forms[0].bytes, forms[2].bytes));
     free(third);
     free(second);
     free(first);

@@ -22,10 +22,7 @@ static struct unseen_url *create(unsigned choice, enum unseen_cpu cpu)
     static const char *const names[] = {"keep-fragment", "drop-blank-values", "split-semicolons"};
     const char *rules[3];
     struct unseen_url_options options = {.size = sizeof(options),
-                                         .profile = choice & 1    ? choice & 16 ? "safebrowsing/2"
-                                                                                : "safebrowsing/1"
-                                                    : choice & 16 ? "scrapy/2"
-                                                                  : "scrapy/1",
+                                         .profile = choice & 1 ? "safebrowsing" : "scrapy",
                                          .rules = rules,
                                          .cpu = cpu};
     for (unsigned i = 0; i < 3 && !(choice & 1); i++) {

@@ -571,26 +571,20 @@ UNSEEN_API void unseen_import_free(struct unseen_import *import);
 struct unseen_url_options {
     size_t size; /* sizeof(struct unseen_url_options) */
 
-    /* "none", "whatwg", "crawl", "scrapy", "safebrowsing", "aggressive": the newest version of the
-     * profile. "crawl/2": this version of it, and version 1 of each rule that is named without a
-     * version. Or an id that unseen_url_id gave. NULL means "crawl". */
+    /* "none", "whatwg", "crawl", "scrapy", "safebrowsing" or "aggressive"; "crawl/1" with the
+     * version of the profile; or an id that unseen_url_id gave. NULL means "crawl". */
     const char *profile;
 
-    /* The names of nrules rules to switch on, or off with a leading "no-". A name may be followed
-     * by a version: "strip-trackers/1". The rules drop-params and only-params need the names of
-     * parameters behind them: "drop-params(ref,utm_*,news.example:page)", where a * at the end
-     * stands for any rest, and a host limits the name to that host and all below it. (Beside
-     * strip-www, the hosts of only-params are written without the www. that it drops.) */
+    /* The names of nrules rules to switch on, or off with a leading "no-". The rules drop-params
+     * and only-params need the names of parameters behind them:
+     * "drop-params(ref,utm_*,news.example:page)", where a * at the end stands for any rest, and a
+     * host limits the name to that host and all below it. (Beside strip-www, the hosts of
+     * only-params are written without the www. that it drops.) */
     const char *const *rules;
     size_t nrules;
 
     enum unseen_cpu cpu;
     const struct unseen_allocator *allocator; /* copied; its context must outlive the object */
-
-    /* The id of a set, a store or a list, or NULL. A profile or rule that is named without a
-     * version gets the version that it has there, if it is there. So a script that says
-     * "aggressive" goes on with a store of aggressive/1. */
-    const char *like;
 };
 
 /* Creates a canonicaliser. It never changes afterwards.
@@ -615,10 +609,10 @@ UNSEEN_API enum unseen_status unseen_url_create(struct unseen_url **url_out,
  * Threads: one. */
 UNSEEN_API void unseen_url_free(struct unseen_url *url);
 
-/* The identity of the canonicaliser as text, such as "crawl/2" or "crawl/2+strip-trackers/2": the
- * profile, its version, and each rule that differs from the profile, with its version if that is
- * not 1. Profiles and rules are frozen: each change of an answer is a new version. Keys made under
- * different texts do not belong in one set. Valid as long as the object. */
+/* The identity of the canonicaliser as text, such as "crawl/1" or "crawl/1+strip-trackers": the
+ * profile, its version, and each rule that differs from the profile. Profiles and rules are frozen:
+ * each change of an answer is a new version. Keys made under different texts do not belong in one
+ * set. Valid as long as the object. */
 UNSEEN_API const char *unseen_url_id(const struct unseen_url *url);
 
 /* The longest such text, in bytes. Files have room for it. */
@@ -1303,7 +1297,7 @@ UNSEEN_API struct unseen_bytes unseen_lines_field(
  *     struct unseen_error error;
  *     if (unseen_store_open(&store, path, &options, &error) != UNSEEN_OK) {
  *         fprintf(stderr, "%s\n", error.text);
- *         -> visited.unseen has the profile crawl/2, not whatwg/2
+ *         -> visited.unseen has the profile crawl/1, not whatwg/1
  *         if (error.status == UNSEEN_ERR_MISMATCH && error.setting == UNSEEN_SETTING_PROFILE) ...
  *     }
  *

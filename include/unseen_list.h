@@ -36,19 +36,14 @@ extern "C" {
 
 enum unseen_kind {
     UNSEEN_KIND_URL = 0,         /* one URL, in canonical form; without a canonicaliser any bytes */
+    UNSEEN_KIND_EXPRESSIONS = 1, /* a site, a folder or a page (unseen_url_expressions) */
+    UNSEEN_KIND_MAIL = 2,        /* an e-mail address, or a domain with all below it */
     UNSEEN_KIND_IP = 3,          /* an address or a network, IPv4 or IPv6 */
-    UNSEEN_KIND_PHONE = 4,       /* a phone number */
-    UNSEEN_KIND_EXPRESSIONS = 5, /* a site, a folder or a page (unseen_url_expressions) */
-    UNSEEN_KIND_MAIL = 6,        /* an e-mail address, or a domain with all below it */
-
-    /* Of older lists: some spellings of what they list are not found. */
-    UNSEEN_KIND_EXPRESSIONS_1 = 1,
-    UNSEEN_KIND_MAIL_1 = 2
+    UNSEEN_KIND_PHONE = 4        /* a phone number */
 };
 
-/* The name of a kind: "url", "expressions", "mail", "ip", "phone", and of the older versions
- * "expressions/1" and "mail/1". Static text; NULL for an unknown kind, so a loop from 0 ends
- * there. */
+/* The name of a kind: "url", "expressions", "mail", "ip", "phone". Static text; NULL for an unknown
+ * kind, so a loop from 0 ends there. */
 UNSEEN_API const char *unseen_kind_name(enum unseen_kind kind);
 
 /* The kind of that name.
@@ -58,13 +53,8 @@ UNSEEN_API const char *unseen_kind_name(enum unseen_kind kind);
  * Time: constant. */
 UNSEEN_API enum unseen_status unseen_kind_of_name(const char *name, enum unseen_kind *kind_out);
 
-/* The newest version of the kind, which new lists should have: EXPRESSIONS for EXPRESSIONS_1. Two
- * kinds are versions of one kind if they have the same newest version. An unknown kind is its
- * own. */
-UNSEEN_API enum unseen_kind unseen_kind_newest(enum unseen_kind kind);
-
-/* The most texts that one question makes: 1 for URL and PHONE, 48 for EXPRESSIONS (30 for
- * EXPRESSIONS_1), 10 for MAIL, 129 for IP. 0 for an unknown kind. */
+/* The most texts that one question makes: 1 for URL and PHONE, 48 for EXPRESSIONS, 10 for MAIL,
+ * 129 for IP. 0 for an unknown kind. */
 #define UNSEEN_KIND_TEXTS_MAX 129
 UNSEEN_API unsigned unseen_kind_texts_max(enum unseen_kind kind);
 

@@ -6,10 +6,7 @@
  * When the new list is finished, the changes of the old list are read once more, as they are then.
  * A change that agrees with the input lines is dropped: an added text that is among the lines, or
  * a removed text that is not. All other changes become changes of the new list, too. Otherwise the
- * next build from the same lines would undo them.
- *
- * If the old list has an older version of the kind, each text is read again as an entry of the new
- * version. */
+ * next build from the same lines would undo them. */
 #include "build/build_old.h"
 
 #include <stdlib.h>
@@ -56,33 +53,12 @@ static void texts_release(struct build_texts *t)
 
 /* ---- The list -------------------------------------------------------------------------------- */
 
-/* Stores what a text of the old list is in the new one. A text that is no entry of the new version
- * stays as it is. */
-static enum unseen_status renew(const struct build_old *old, struct unseen_bytes *text,
-                                struct text *room)
-{
-    struct unseen_bytes entry;
-    enum unseen_entry fitness;
-    if (old->kind == old->info.kind) {
-        return UNSEEN_OK;
-    }
-    const enum unseen_status status =
-        entries_make(old->kind, old->url, *text, room, &entry, &fitness);
-    if (status == UNSEEN_OK && entry.len > 0) {
-        *text = entry;
-    }
-    return status;
-}
-
 static bool take_change(void *context, enum unseen_list_change change, struct unseen_bytes text)
 {
     struct build_old *old = context;
     if (change == UNSEEN_LIST_REMOVE || change == UNSEEN_LIST_ADD) {
         struct build_texts *t = change == UNSEEN_LIST_ADD ? &old->added : &old->removed;
-        struct text room = {.data = NULL};
-        old->failed = renew(old, &text, &room) != UNSEEN_OK ||
-                      !text_table_add(&t->table, text.data, text.len);
-        text_release(&room);
+        old->failed = !text_table_add(&t->table, text.data, text.len);
     }
     return !old->failed;
 }
@@ -112,13 +88,11 @@ bool build_old_open(struct build_old *old, const char *path)
     return true;
 }
 
-bool build_old_read(struct build_old *old, enum unseen_kind kind, const struct unseen_url *url)
+bool build_old_read(struct build_old *old)
 {
     if (!old->list) {
         return true;
     }
-    old->kind = kind;
-    old->url = url;
     unseen_list_changes(old->list, take_change, old);
     old->failed = old->failed || !all_unmet(&old->removed) || !all_unmet(&old->added);
     if (old->failed) {
@@ -154,9 +128,7 @@ static bool is_in_lines(const struct build_old *old, enum unseen_list_change cha
 /* ---- Into the build -------------------------------------------------------------------------- */
 
 struct adding {
-    const struct build_old *old;
     struct unseen_list_build *build;
-    struct text room;
     enum unseen_status status;
     struct unseen_error *error;
 };
@@ -165,9 +137,6 @@ static bool take_added(void *context, enum unseen_list_change change, struct uns
 {
     struct adding *a = context;
     if (change == UNSEEN_LIST_ADD) {
-        a->status = renew(a->old, &text, &a->room);
-    }
-    if (change == UNSEEN_LIST_ADD && a->status == UNSEEN_OK) {
         a->status = unseen_list_build_add(a->build, &text, 1, a->error);
     }
     return a->status == UNSEEN_OK;
@@ -176,11 +145,10 @@ static bool take_added(void *context, enum unseen_list_change change, struct uns
 enum unseen_status build_old_add(const struct build_old *old, struct unseen_list_build *build,
                                  struct unseen_error *error)
 {
-    struct adding a = {.old = old, .build = build, .status = UNSEEN_OK, .error = error};
+    struct adding a = {.build = build, .status = UNSEEN_OK, .error = error};
     if (old->list) {
         unseen_list_changes(old->list, take_added, &a);
     }
-    text_release(&a.room);
     return a.status;
 }
 
@@ -190,7 +158,6 @@ struct carrying {
     const struct build_old *old;
     const struct unseen_list *list; /* the new list, as it was built */
     struct unseen_list_edit *edit;  /* an edit of the new list */
-    struct text room;
     enum unseen_status status;
     struct unseen_error *error;
 };
@@ -199,10 +166,6 @@ static bool carry(void *context, enum unseen_list_change change, struct unseen_b
 {
     struct carrying *c = context;
     uint8_t verdict;
-    c->status = renew(c->old, &text, &c->room);
-    if (c->status != UNSEEN_OK) {
-        return false;
-    }
     unseen_list_contains(c->list, &text, 1, &verdict);
     const bool listed = verdict == UNSEEN_SEEN;
     if (listed == (change == UNSEEN_LIST_ADD) && is_in_lines(c->old, change, text)) {
@@ -219,7 +182,6 @@ static enum unseen_status carry_all(const struct build_old *old, const struct un
     struct carrying c = {
         .old = old, .list = list, .edit = edit, .status = UNSEEN_OK, .error = error};
     unseen_list_changes(now, carry, &c);
-    text_release(&c.room);
     return c.status == UNSEEN_OK ? unseen_list_edit_commit(edit, error) : c.status;
 }
 

@@ -22,8 +22,6 @@ struct build_old {
     const char *path; /* NULL: there is no old list, and all other fields are 0 */
     struct unseen_list *list;
     struct unseen_list_info info;
-    enum unseen_kind kind;        /* of the new list */
-    const struct unseen_url *url; /* of the new list */
     struct build_texts removed;
     struct build_texts added;
     bool failed;
@@ -33,9 +31,8 @@ struct build_old {
  * The caller calls build_old_close in either case. */
 bool build_old_open(struct build_old *old, const char *path);
 
-/* Reads the changes as entries of the new list, which has that kind, the same or a newer version,
- * and that canonicaliser. False if that failed, which has been reported. */
-bool build_old_read(struct build_old *old, enum unseen_kind kind, const struct unseen_url *url);
+/* Reads the changes. False if that failed, which has been reported. */
+bool build_old_read(struct build_old *old);
 
 void build_old_close(struct build_old *old);
 

@@ -90,8 +90,7 @@ static bool report_kinds(const struct build_job *m, enum unseen_kind wanted)
 static bool choose_kind(struct build_job *m)
 {
     const struct options *o = m->o;
-    if (o->list.expressions && o->list.has_kind &&
-        unseen_kind_newest(o->list.kind) != UNSEEN_KIND_EXPRESSIONS) {
+    if (o->list.expressions && o->list.has_kind && o->list.kind != UNSEEN_KIND_EXPRESSIONS) {
         message_error("--expressions is for URLs, not for the kind %s",
                       unseen_kind_name(o->list.kind));
         message_hint("unseen build --expressions %s FILE", o->seen.path);
@@ -99,9 +98,8 @@ static bool choose_kind(struct build_job *m)
     }
     m->kind = o->list.has_kind      ? o->list.kind
               : o->list.expressions ? UNSEEN_KIND_EXPRESSIONS
-                                    : unseen_kind_newest(m->old.info.kind);
-    return !o->list.from || unseen_kind_newest(m->kind) == unseen_kind_newest(m->old.info.kind) ||
-           report_kinds(m, m->kind);
+                                    : m->old.info.kind;
+    return !o->list.from || m->kind == m->old.info.kind || report_kinds(m, m->kind);
 }
 
 static bool report_profiles(const struct build_job *m)
@@ -124,13 +122,12 @@ static bool choose_profile(struct build_job *m)
         return false;
     }
     m->profile = "none/1";
-    if (!is_url && unseen_kind_newest(m->kind) != UNSEEN_KIND_EXPRESSIONS) {
+    if (!is_url && m->kind != UNSEEN_KIND_EXPRESSIONS) {
         return true;
     }
     if (o->list.from && !o->profile.name && o->profile.nrules == 0) {
         wanted.name = m->old.info.profile;
     }
-    wanted.like = o->list.from ? m->old.info.profile : NULL;
     if (!profile_create(&m->url, &wanted, is_url ? NULL : "safebrowsing", m->cpu)) {
         return false;
     }
@@ -199,7 +196,7 @@ bool build_job_prepare(struct build_job *m)
     if (!check_list_name(o) || !build_check_target(o) || !check_from(o) ||
         !build_inputs_look(&m->inputs, o) || !check_standard_input(m) ||
         !build_known_good_check(o) || !build_old_open(&m->old, o->list.from) || !choose_kind(m) ||
-        !choose_profile(m) || !build_old_read(&m->old, m->kind, m->url)) {
+        !choose_profile(m) || !build_old_read(&m->old)) {
         return false;
     }
     m->fpr = o->seen.fpr > 0 ? o->seen.fpr

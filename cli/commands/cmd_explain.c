@@ -3,8 +3,7 @@
  * `unseen explain`: what happens to a URL, and are several URLs the same? Explains each URL and
  * compares the canonical forms. If they differ, finds what would make them the same: tries each
  * single rule on top of the options; if none is enough, tries all rules together and leaves out
- * those that are not needed; tries the other profiles, and the newest versions of what the options
- * have.
+ * those that are not needed; tries the other profiles.
  *
  * Text and JSON have the same content; the functions that print them come in pairs. */
 #include <stdio.h>
@@ -295,36 +294,13 @@ static bool try_rule(struct explain *x, struct trial *t, const char *name)
     return try_options(x, &options, "--rule", name);
 }
 
-/* Beside a profile with a version, the name of a rule means version 1. Tries the later ones. */
-static bool try_later_versions(struct explain *x, struct trial *t, const char *rule)
-{
-    const char *const profile = x->o->profile.name;
-    bool done = true;
-    for (unsigned version = 2; done && profile && strchr(profile, '/'); version++) {
-        char name[64];
-        snprintf(name, sizeof(name), "%s/%u", rule, version);
-        t->rules[t->nown] = name;
-        t->n = t->nown + 1;
-        const struct unseen_url_options options = trial_options(x, t);
-        struct unseen_url *url = NULL;
-        const enum unseen_status status = unseen_url_create(&url, &options, NULL);
-        unseen_url_free(url);
-        if (status != UNSEEN_OK) {
-            break;
-        }
-        done = try_options(x, &options, "--rule", name);
-    }
-    return done;
-}
-
 /* Tries each rule, switched on and switched off. */
 static bool try_rules(struct explain *x, struct trial *t)
 {
     const struct unseen_url_entry *entry = NULL;
     bool done = true;
     for (size_t i = 0; done && (entry = unseen_url_rule_at(i)); i++) {
-        done = try_rule(x, t, entry->name) && try_later_versions(x, t, entry->name) &&
-               try_rule(x, t, t->negated + 64 * i);
+        done = try_rule(x, t, entry->name) && try_rule(x, t, t->negated + 64 * i);
     }
     return done;
 }
@@ -417,43 +393,6 @@ static bool try_together(struct explain *x, struct trial *t)
     return try_options(x, &options, "--rule", names);
 }
 
-/* Writes the identity without versions, "crawl+strip-trackers" for "crawl/1+strip-trackers/1": that
- * means the newest. In patterns a slash is an escape. */
-static char *without_versions(const char *id)
-{
-    char *const text = malloc(strlen(id) + 1);
-    char *out = text;
-    while (text && *id) {
-        if (*id == '/') {
-            id += 1 + strspn(id + 1, "0123456789");
-        } else {
-            *out++ = *id++;
-        }
-    }
-    if (text) {
-        *out = '\0';
-    }
-    return text;
-}
-
-/* Tries the newest versions of the profile and its rules. */
-static bool try_newest(struct explain *x)
-{
-    char *const text = without_versions(unseen_url_id(x->url));
-    struct unseen_url *url = NULL;
-    const struct unseen_url_options options = {
-        .size = sizeof(options), .profile = text, .cpu = x->cpu};
-    bool done = text && unseen_url_create(&url, &options, NULL) == UNSEEN_OK;
-    if (!done) {
-        (void)message_no_memory();
-    } else if (strcmp(unseen_url_id(url), unseen_url_id(x->url)) != 0) {
-        done = try_options(x, &options, "-p", unseen_url_id(url));
-    }
-    unseen_url_free(url);
-    free(text);
-    return done;
-}
-
 static bool try_all(struct explain *x)
 {
     struct trial t;
@@ -461,7 +400,7 @@ static bool try_all(struct explain *x)
         explain_put(x, ",\"same_with\":[");
     }
     const bool done = trial_init(&t, &x->o->profile) && try_rules(x, &t) &&
-                      (x->nfound > 0 || try_together(x, &t)) && try_newest(x) && try_profiles(x);
+                      (x->nfound > 0 || try_together(x, &t)) && try_profiles(x);
     trial_release(&t);
     if (done && x->o->print.json) {
         explain_put(x, "]");

@@ -93,8 +93,7 @@ static bool read_hosts_line(struct unseen_bytes line, enum entry_line *result,
 struct entry_lines entry_lines_of(const struct entry_options *options,
                                   const struct key_options *key, enum unseen_kind kind, bool bytes)
 {
-    const enum unseen_kind newest = unseen_kind_newest(kind);
-    const bool names = newest == UNSEEN_KIND_EXPRESSIONS || newest == UNSEEN_KIND_MAIL;
+    const bool names = kind == UNSEEN_KIND_EXPRESSIONS || kind == UNSEEN_KIND_MAIL;
     return (struct entry_lines){
         .key = key,
         .comments = options->comments ? options->comments

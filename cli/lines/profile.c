@@ -2,7 +2,6 @@
 #include "lines/profile.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "print/message.h"
@@ -103,7 +102,6 @@ bool profile_create(struct unseen_url **url_out, const struct profile_options *o
         .rules = o->rules,
         .nrules = o->nrules,
         .cpu = cpu,
-        .like = o->like,
     };
     struct unseen_error error = {.status = UNSEEN_OK};
     const enum unseen_status status = unseen_url_create(url_out, &options, &error);
@@ -118,26 +116,6 @@ bool profile_create(struct unseen_url **url_out, const struct profile_options *o
         }
     }
     return false;
-}
-
-char *profile_text(const struct profile_options *o, const char *standard)
-{
-    const char *name = o->name ? o->name : standard ? standard : "crawl";
-    size_t len = strlen(name) + 1;
-    for (size_t i = 0; i < o->nrules; i++) {
-        len += 1 + strlen(o->rules[i]);
-    }
-    char *const text = malloc(len);
-    if (!text) {
-        return NULL;
-    }
-    char *end = text + strlen(strcpy(text, name));
-    for (size_t i = 0; i < o->nrules; i++) {
-        const char *rule = without_no(o->rules[i]);
-        *end++ = rule == o->rules[i] ? '+' : '-';
-        end += strlen(strcpy(end, rule));
-    }
-    return text;
 }
 
 const char *profile_quote(const char *id)

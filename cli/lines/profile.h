@@ -17,17 +17,12 @@ struct profile_options {
     size_t nrules;
     char **made; /* those of the rules that were allocated */
     size_t nmade;
-    const char *like; /* an id with the versions that the names do not say, or NULL */
 };
 
 /* Makes the canonicaliser that the options ask for. `standard` is the profile if they name none;
  * NULL: the library's default. False if that failed, which has been reported. */
 bool profile_create(struct unseen_url **url_out, const struct profile_options *o,
                     const char *standard, enum unseen_cpu cpu);
-
-/* The options as one text, in the form of an id: "aggressive+strip-index". The caller frees it.
- * NULL without memory. */
-char *profile_text(const struct profile_options *o, const char *standard);
 
 /* What an identity text needs around it on a command line: a quote, or nothing. */
 const char *profile_quote(const char *id);

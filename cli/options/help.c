@@ -160,8 +160,8 @@ static void print_entries(const struct unseen_url_entry *(*at)(size_t i))
 
 static bool help_profiles(void)
 {
-    printf("A profile says which URLs are the same. unseen -p NAME takes the newest version\n"
-           "of a profile, -p NAME/1 version 1. The answers of a version never change.\n\n");
+    printf("A profile says which URLs are the same. NAME/1 is its version: the answers of a\n"
+           "version never change.\n\n");
     print_entries(unseen_url_profile_at);
     printf("\nIf a line is not a URL under the profile, its bytes are compared.\n"
            "unseen help rules lists the rules that can be switched on and off.\n");
@@ -171,7 +171,7 @@ static bool help_profiles(void)
 static bool help_rules(void)
 {
     printf("Rules on top of a profile: unseen --rule NAME, or --rule no-NAME to switch one\n"
-           "off. A name means the newest version; NAME/1 means version 1.\n\n");
+           "off.\n\n");
     print_entries(unseen_url_rule_at);
     printf("\nThe profiles whatwg, crawl and aggressive have all these rules but those of\n"
            "scrapy; scrapy has its own and keep-fragment. unseen explain URL URL says which\n"

@@ -40,8 +40,7 @@ static bool list_make_url(struct opened_list *l, const char *path, const char *p
 {
     const struct unseen_url_options options = {
         .size = sizeof(options), .profile = profile, .cpu = cpu};
-    const bool is_url =
-        l->kind == UNSEEN_KIND_URL || unseen_kind_newest(l->kind) == UNSEEN_KIND_EXPRESSIONS;
+    const bool is_url = l->kind == UNSEEN_KIND_URL || l->kind == UNSEEN_KIND_EXPRESSIONS;
     const enum unseen_status status =
         is_url ? unseen_url_create(&l->url, &options, NULL) : UNSEEN_OK;
     if (status != UNSEEN_OK) {
@@ -53,17 +52,6 @@ static bool list_make_url(struct opened_list *l, const char *path, const char *p
         l->url = NULL;
     }
     return true;
-}
-
-/* Warns that a list reads entries and questions in an older way. */
-static void warn_of_version(const struct opened_list *l)
-{
-    if (unseen_kind_newest(l->kind) != l->kind) {
-        message_warning("%s has the older kind %s: some spellings of what it lists are not found",
-                        l->path, unseen_kind_name(l->kind));
-        message_hint("unseen build --from %s %s FILE builds it anew from its entries", l->path,
-                     l->path);
-    }
 }
 
 bool lists_open(struct opened_list *l, const char *path, enum unseen_list_access access,
@@ -83,7 +71,6 @@ bool lists_open(struct opened_list *l, const char *path, enum unseen_list_access
     if (error.status != UNSEEN_OK) {
         lists_report(path, &error);
     } else if (list_make_url(l, path, info.profile, cpu)) {
-        warn_of_version(l);
         return true;
     }
     lists_close(l);

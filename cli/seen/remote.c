@@ -137,7 +137,7 @@ static bool report_answer(const struct remote *r, struct unseen_bytes line)
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-/* "unseen 1 profile=crawl/2 key=64 items=0" */
+/* "unseen 1 profile=crawl/1 key=64 items=0" */
 static bool read_greeting(struct remote *r)
 {
     static const char start[] = "unseen 1 profile=";

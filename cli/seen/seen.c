@@ -58,12 +58,6 @@ static bool open_excluded(struct seen *m, enum unseen_cpu cpu)
     return true;
 }
 
-/* The identity text of the first store of -x, or NULL. */
-static const char *excluded_profile(const struct seen *m)
-{
-    return m->nexcluded > 0 ? unseen_set_profile(m->excluded[0].set) : NULL;
-}
-
 /* False if keys must be asked in the order of their lines, or a read-only set is asked, too. The
  * set of each part takes some lines wrongly for seen, and these are not always those of one set
  * for all: only where a wrong answer is as rare as the default promises, threads may make a
@@ -75,14 +69,10 @@ static bool can_part(const struct seen *m)
            o->fpr < COMPACT_SMALL_FPR;
 }
 
-/* Versions that -p and --rule do not say are those of the first store of -x, so that a store of an
- * older version can be named without -p. The same holds for a store that is made. */
 static bool create_set(struct seen *m, enum unseen_cpu cpu)
 {
     const struct seen_options *o = m->o;
-    struct profile_options wanted = *m->profile;
-    wanted.like = excluded_profile(m);
-    if (!profile_create(&m->own_url, &wanted, NULL, cpu)) {
+    if (!profile_create(&m->own_url, m->profile, NULL, cpu)) {
         return false;
     }
     m->url = profile_is_none(m->own_url) ? NULL : m->own_url;
@@ -127,9 +117,7 @@ static bool open_store(struct seen *m, enum unseen_cpu cpu)
 {
     const struct seen_options *o = m->o;
     const enum unseen_store_mode mode = m->asked.adds ? UNSEEN_STORE_CREATE : UNSEEN_STORE_READ;
-    struct profile_options wanted = *m->profile;
-    wanted.like = excluded_profile(m);
-    if (!stores_open(&m->asked.store, o->path, mode, o, &wanted, cpu)) {
+    if (!stores_open(&m->asked.store, o->path, mode, o, m->profile, cpu)) {
         return false;
     }
     m->asked.ops = &asked_store;

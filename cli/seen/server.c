@@ -103,15 +103,13 @@ static bool check_options(const struct seen *m)
 }
 
 /* The server makes lines canonical; this run does so only if it needs the canonical forms, too. The
- * profile that was asked for must be the server's; versions that it does not say are. */
+ * profile that was asked for must be the server's. */
 static bool use_profile(struct seen *m, const char *profile, enum unseen_cpu cpu)
 {
     struct unseen_url *url = NULL;
     struct unseen_error error;
-    struct profile_options wanted = *m->profile;
-    const bool is_named = wanted.name || wanted.nrules > 0 || m->o->profile;
-    wanted.like = profile;
-    if (is_named && !profile_create(&url, &wanted, m->o->profile, cpu)) {
+    const bool is_named = m->profile->name || m->profile->nrules > 0 || m->o->profile;
+    if (is_named && !profile_create(&url, m->profile, m->o->profile, cpu)) {
         return false;
     }
     const bool differs = is_named && strcmp(unseen_url_id(url), profile) != 0;

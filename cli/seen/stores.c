@@ -470,7 +470,7 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
                  const struct seen_options *o, const struct profile_options *profile,
                  enum unseen_cpu cpu)
 {
-    char *text = NULL;
+    struct unseen_url *url = NULL;
     struct unseen_store_options wanted = {
         .size = sizeof(wanted),
         .mode = mode,
@@ -487,22 +487,14 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
         .file_mode = o->file_mode,
         .notify_fd = o->notify_fd,
     };
-    const bool makes_new = profile->like && !o->like && stores_kind_of(path) == STORES_NONE;
-    if (profile->name || profile->nrules > 0 || o->profile || makes_new) {
-        struct unseen_url *url = NULL;
+    if (profile->name || profile->nrules > 0 || o->profile) {
         if (!profile_create(&url, profile, o->profile, cpu)) {
             return false;
         }
-        text = makes_new ? strdup(unseen_url_id(url))
-                         : profile_text(profile, o->profile); /* it keeps the versions it has */
-        unseen_url_free(url);
-        if (!text) {
-            return message_no_memory();
-        }
-        wanted.profile = text;
+        wanted.profile = unseen_url_id(url);
     }
     const bool opened = open_like(store_out, path, &wanted, o);
-    free(text);
+    unseen_url_free(url);
     return opened;
 }
 

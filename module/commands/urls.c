@@ -9,7 +9,7 @@
 
 static const char default_profile[] = "crawl";
 
-/* The settings have the id of the profile, with its version: "crawl/2". Returns false if there
+/* The settings have the id of the profile, with its version: "crawl/1". Returns false if there
  * is no such profile. */
 static bool set_profile(struct settings *settings, const char *name)
 {

@@ -266,7 +266,7 @@ enum unseen_status unseen__compact_load_empty(struct compact *c, uint64_t path, 
 bool unseen__compact_is_sound_group(const struct compact *c, const uint8_t *piece, size_t len);
 /* Copies the pages of a sound piece to the pages of the group, and counts the tags. CORRUPT if a
  * tag cannot be where it is. */
-enum unseen_status unseen__compact_load_pages(struct compact *c, const uint8_t *piece, size_t len,
+enum unseen_status unseen__compact_load_pages(struct compact *c, const uint8_t *piece,
                                               const struct compact_group *group,
                                               uint64_t generations[COMPACT_GENERATIONS],
                                               uint64_t *ntags);

@@ -270,7 +270,7 @@ static enum unseen_status fetch_group(struct compact *c, struct compact_place *p
         !is_piece_of(c, chunk.payload, chunk.len, place->path, entries)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    status = unseen__compact_load_pages(c, chunk.payload, chunk.len, entries, generations, &ntags);
+    status = unseen__compact_load_pages(c, chunk.payload, entries, generations, &ntags);
     if (status != UNSEEN_OK || !take_tags(u, generations)) {
         return UNSEEN_ERR_CORRUPT;
     }

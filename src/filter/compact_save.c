@@ -218,12 +218,6 @@ static bool check_finish(const struct page_check *check, const struct compact *c
     return check->bad == 0 && nlong == ntags;
 }
 
-/* In an export of version 2 a group has no full map behind its pages. */
-static bool has_full_map(const uint8_t *piece, size_t len)
-{
-    return len == compact_piece_len(piece[2]);
-}
-
 bool unseen__compact_is_sound_group(const struct compact *c, const uint8_t *piece, size_t len)
 {
     const unsigned depth = piece[1];
@@ -232,23 +226,20 @@ bool unseen__compact_is_sound_group(const struct compact *c, const uint8_t *piec
     return depth >= c->prefix_bits && depth - c->prefix_bits <= COMPACT_DEPTH_MAX &&
            npages >= COMPACT_PAGES_MIN && npages <= COMPACT_PAGES_MAX && piece[3] == 0 &&
            load_le16(piece + 4) <= COMPACT_STUCK_MAX && load_le16(piece + 6) == 0 &&
-           (has_full_map(piece, len) || len == PIECE_HEAD + (size_t)npages * COMPACT_PAGE) &&
-           (depth >= 64 || prefix << depth == 0) &&
+           len == compact_piece_len(npages) && (depth >= 64 || prefix << depth == 0) &&
            (c->prefix_bits == 0 || prefix >> (64 - c->prefix_bits) == c->prefix);
 }
 
 /* Loads page p of a group. The full map may call a line full from which a tag was removed, but
  * never the reverse: a tag that moves to another line must find a free slot there. */
-static bool load_page(struct compact *c, struct page_check *check, const uint8_t *piece, size_t len,
-                      unsigned p, uint32_t number)
+static bool load_page(struct compact *c, struct page_check *check, const uint8_t *piece, unsigned p,
+                      uint32_t number)
 {
     const uint8_t *page = piece + PIECE_HEAD + (size_t)p * COMPACT_PAGE;
     const uint64_t full =
         c->layout->is_wide ? check_page(check, true, p, page) : check_page(check, false, p, page);
-    const uint64_t saved = has_full_map(piece, len)
-                               ? load_le64(piece + PIECE_HEAD + (size_t)piece[2] * COMPACT_PAGE +
-                                           (size_t)p * COMPACT_FULL_LEN)
-                               : full;
+    const uint64_t saved = load_le64(piece + PIECE_HEAD + (size_t)piece[2] * COMPACT_PAGE +
+                                     (size_t)p * COMPACT_FULL_LEN);
     *compact_full(c, number) = saved;
     memcpy(compact_page(c, number), page, COMPACT_PAGE);
     return (full & ~saved) == 0;
@@ -274,7 +265,7 @@ enum unseen_status unseen__compact_load_empty(struct compact *c, uint64_t path, 
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen__compact_load_pages(struct compact *c, const uint8_t *piece, size_t len,
+enum unseen_status unseen__compact_load_pages(struct compact *c, const uint8_t *piece,
                                               const struct compact_group *group,
                                               uint64_t generations[COMPACT_GENERATIONS],
                                               uint64_t *ntags)
@@ -283,7 +274,7 @@ enum unseen_status unseen__compact_load_pages(struct compact *c, const uint8_t *
     check_init(&check, c, group->npages);
     bool sound = true;
     for (unsigned p = 0; p < group->npages; p++) {
-        sound = load_page(c, &check, piece, len, p, group->page[p]) && sound;
+        sound = load_page(c, &check, piece, p, group->page[p]) && sound;
     }
     return check_finish(&check, c, group->npages, group->depth, generations, ntags) && sound
                ? UNSEEN_OK
@@ -302,7 +293,7 @@ static enum unseen_status load_group(struct compact *c, const uint8_t *piece, si
         return status;
     }
     group->stuck = load_le16(piece + 4);
-    return unseen__compact_load_pages(c, piece, len, group, c->generations, &c->nkeys);
+    return unseen__compact_load_pages(c, piece, group, c->generations, &c->nkeys);
 }
 
 /* Takes the keys with this filter's prefix. The other filters get the same piece and take

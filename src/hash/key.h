@@ -19,7 +19,7 @@
 #include "hash/secret.h"
 
 enum {
-    UNSEEN__HASH_ID = 2, /* in every header; 1 was XXH3-128 */
+    UNSEEN__HASH_ID = 1, /* the way to make keys, in every header */
     UNSEEN__NH_BLOCK = 1024,
     UNSEEN__NH_PAIR = 16, /* bytes that one step of NH takes */
     UNSEEN__NH_WORDS = UNSEEN__NH_BLOCK / 8 + 2,

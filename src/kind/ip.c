@@ -241,7 +241,7 @@ static size_t read_question(struct unseen_bytes in, struct network networks[READ
         return 1;
     }
     if (!copy_short(without_blanks(in), copy, &len) ||
-        !unseen__idna_to_ascii(UNSEEN__IDNA_2, copy, len, text, sizeof(text), &len)) {
+        !unseen__idna_to_ascii(copy, len, text, sizeof(text), &len)) {
         return 0;
     }
     in = without_port((struct unseen_bytes){text, len});
@@ -289,11 +289,10 @@ static struct unseen_bytes write_network(const struct network *network, char *ou
 
 /* ---- The kind -------------------------------------------------------------------------------- */
 
-static enum unseen_status ip_entry(const struct unseen__kind *kind, const struct unseen_url *url,
-                                   struct unseen_bytes in, char *buf, size_t cap,
-                                   struct unseen_bytes *entry_out, enum unseen_entry *fitness_out)
+static enum unseen_status ip_entry(const struct unseen_url *url, struct unseen_bytes in, char *buf,
+                                   size_t cap, struct unseen_bytes *entry_out,
+                                   enum unseen_entry *fitness_out)
 {
-    (void)kind;
     (void)url;
     struct network network;
     if (!read_network(in, &network)) {
@@ -331,11 +330,9 @@ static char *add_networks(struct network network, const struct network *other, c
     }
 }
 
-static enum unseen_status ip_texts(const struct unseen__kind *kind, const struct unseen_url *url,
-                                   struct unseen_bytes in, char *buf, size_t cap,
-                                   struct unseen_bytes *texts_out, size_t *n_out)
+static enum unseen_status ip_texts(const struct unseen_url *url, struct unseen_bytes in, char *buf,
+                                   size_t cap, struct unseen_bytes *texts_out, size_t *n_out)
 {
-    (void)kind;
     (void)url;
     struct network networks[READINGS_MAX];
     const size_t nreadings = read_question(in, networks);
@@ -356,9 +353,7 @@ static enum unseen_status ip_texts(const struct unseen__kind *kind, const struct
 
 const struct unseen__kind unseen__kind_ip = {
     .name = "ip",
-    .id = "ip",
-    .newest = UNSEEN_KIND_IP,
-    .version = 1,
+    .id = "ip/1",
     .texts_max = V6_BITS + 1,
     .bound_factor = 0,
     .bound_extra = (V6_BITS + 1) * V6_TEXT,

@@ -12,12 +12,10 @@
 
 static const struct unseen__kind *const kinds[] = {
     [UNSEEN_KIND_URL] = &unseen__kind_url,
-    [UNSEEN_KIND_EXPRESSIONS_1] = &unseen__kind_expressions_1,
-    [UNSEEN_KIND_MAIL_1] = &unseen__kind_mail_1,
-    [UNSEEN_KIND_IP] = &unseen__kind_ip,
-    [UNSEEN_KIND_PHONE] = &unseen__kind_phone,
     [UNSEEN_KIND_EXPRESSIONS] = &unseen__kind_expressions,
     [UNSEEN_KIND_MAIL] = &unseen__kind_mail,
+    [UNSEEN_KIND_IP] = &unseen__kind_ip,
+    [UNSEEN_KIND_PHONE] = &unseen__kind_phone,
 };
 
 enum {
@@ -45,12 +43,6 @@ enum unseen_status unseen_kind_of_name(const char *name, enum unseen_kind *kind_
         }
     }
     return UNSEEN_ERR_NAME;
-}
-
-enum unseen_kind unseen_kind_newest(enum unseen_kind kind)
-{
-    const struct unseen__kind *const k = find_kind(kind);
-    return k ? k->newest : kind;
 }
 
 const char *unseen__kind_id(enum unseen_kind kind)
@@ -114,7 +106,7 @@ enum unseen_status unseen_kind_entry(enum unseen_kind kind, const struct unseen_
     if (without_blanks(in).len == 0) {
         return refuse_entry(UNSEEN_ENTRY_EMPTY, entry_out, fitness_out);
     }
-    return k->entry(k, url, in, buf, cap, entry_out, fitness_out);
+    return k->entry(url, in, buf, cap, entry_out, fitness_out);
 }
 
 enum unseen_status unseen_kind_texts(enum unseen_kind kind, const struct unseen_url *url,
@@ -131,5 +123,5 @@ enum unseen_status unseen_kind_texts(enum unseen_kind kind, const struct unseen_
         *n_out = 0;
         return UNSEEN_OK;
     }
-    return k->texts(k, url, in, buf, cap, texts, n_out);
+    return k->texts(url, in, buf, cap, texts, n_out);
 }

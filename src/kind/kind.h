@@ -25,23 +25,19 @@ struct unseen__kind;
 
 /* The functions of one kind behind unseen_kind_entry and unseen_kind_texts. The results of an entry
  * are stored only on success; an EMPTY or INVALID entry has no bytes. */
-typedef enum unseen_status unseen__kind_entry_fn(const struct unseen__kind *kind,
-                                                 const struct unseen_url *url,
+typedef enum unseen_status unseen__kind_entry_fn(const struct unseen_url *url,
                                                  struct unseen_bytes in, char *buf, size_t cap,
                                                  struct unseen_bytes *entry_out,
                                                  enum unseen_entry *fitness_out);
-typedef enum unseen_status unseen__kind_texts_fn(const struct unseen__kind *kind,
-                                                 const struct unseen_url *url,
+typedef enum unseen_status unseen__kind_texts_fn(const struct unseen_url *url,
                                                  struct unseen_bytes in, char *buf, size_t cap,
                                                  struct unseen_bytes *texts, size_t *n_out);
 
 /* Kinds are frozen: if an entry is to have another text, or a question asks for fewer texts, the
- * kind gets a new version. New lists take the newest, and older lists keep theirs. */
+ * kind gets a new version with another id. */
 struct unseen__kind {
-    const char *name; /* what people read and write: of older versions "expressions/1" */
-    const char *id;   /* in the headers of lists: of the first version the name alone */
-    enum unseen_kind newest;
-    unsigned version;
+    const char *name; /* what people read and write */
+    const char *id;   /* in the headers of lists: the name and the version */
     unsigned texts_max;
     bool needs_url;
     size_t bound_factor; /* len bytes need bound_factor * len + bound_extra bytes of room */
@@ -53,9 +49,7 @@ struct unseen__kind {
 };
 
 extern const struct unseen__kind unseen__kind_url;
-extern const struct unseen__kind unseen__kind_expressions_1;
 extern const struct unseen__kind unseen__kind_expressions;
-extern const struct unseen__kind unseen__kind_mail_1;
 extern const struct unseen__kind unseen__kind_mail;
 extern const struct unseen__kind unseen__kind_ip;
 extern const struct unseen__kind unseen__kind_phone;

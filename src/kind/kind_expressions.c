@@ -13,9 +13,8 @@
  * Taken for URLs, "jo@gmail.com" would block a mail provider, "0.0.0.0 evil.com" or a filter rule
  * such as "||evil.com^" would block nothing at all, and "2001:db8::/32" the address 0.0.7.209.
  *
- * The first version read entries and questions as Safe Browsing published it, so that a URL could
- * be spelt past a list (src/url/browsed.c), and asked for 30 expressions: what is below a site of
- * six labels was not covered. */
+ * Entries and questions are read as browsers read a URL (src/url/browsed.c): as Safe Browsing
+ * published it, a URL could be spelt past a list. */
 #include "kind/kind.h"
 
 #include <string.h>
@@ -122,19 +121,11 @@ static struct unseen_bytes with_brackets(struct unseen_bytes in, char room[V6_LO
     return (struct unseen_bytes){room, in.len + 2};
 }
 
-static const struct unseen__expressions *form_of(const struct unseen__kind *kind, bool is_entry)
-{
-    return kind->version == 1 ? &unseen__expressions_1
-           : is_entry         ? &unseen__expressions_entry
-                              : &unseen__expressions_2;
-}
-
-static enum unseen_status expressions_entry(const struct unseen__kind *kind,
-                                            const struct unseen_url *url, struct unseen_bytes in,
+static enum unseen_status expressions_entry(const struct unseen_url *url, struct unseen_bytes in,
                                             char *buf, size_t cap, struct unseen_bytes *entry_out,
                                             enum unseen_entry *fitness_out)
 {
-    struct unseen_bytes expressions[UNSEEN__EXPRESSIONS_2_MAX];
+    struct unseen_bytes expressions[UNSEEN__EXPRESSIONS_MAX];
     char room[V6_LONGEST + 2];
     size_t n = 0;
     in = with_brackets(without_wildcard(without_blanks(in)), room);
@@ -142,7 +133,7 @@ static enum unseen_status expressions_entry(const struct unseen__kind *kind,
         return refuse_entry(UNSEEN_ENTRY_INVALID, entry_out, fitness_out);
     }
     const enum unseen_status status =
-        unseen__expressions_find(form_of(kind, true), url, in, buf, cap, expressions, &n);
+        unseen__expressions_find(&unseen__expressions_entry, url, in, buf, cap, expressions, &n);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -156,28 +147,25 @@ static enum unseen_status expressions_entry(const struct unseen__kind *kind,
     return UNSEEN_OK;
 }
 
-static enum unseen_status expressions_texts(const struct unseen__kind *kind,
-                                            const struct unseen_url *url, struct unseen_bytes in,
+static enum unseen_status expressions_texts(const struct unseen_url *url, struct unseen_bytes in,
                                             char *buf, size_t cap, struct unseen_bytes *texts_out,
                                             size_t *n_out)
 {
     char room[V6_LONGEST + 2];
     in = with_brackets(without_blanks(in), room);
-    return unseen__expressions_find(form_of(kind, false), url, in, buf, cap, texts_out, n_out);
+    return unseen__expressions_find(&unseen__expressions_asked, url, in, buf, cap, texts_out,
+                                    n_out);
 }
 
-/* The bound has room for the brackets, too. */
-#define EXPRESSIONS(NAME, ID, VERSION, TEXTS_MAX)                                                  \
-    {                                                                                              \
-        .name = (NAME), .id = (ID), .newest = UNSEEN_KIND_EXPRESSIONS, .version = (VERSION),       \
-        .texts_max = (TEXTS_MAX), .needs_url = true, .bound_factor = UNSEEN__URL_BOUND_FACTOR,     \
-        .bound_extra = UNSEEN__URL_BOUND_EXTRA + 2 * UNSEEN__URL_BOUND_FACTOR,                     \
-        .invalid = "is not a URL, a site or a folder",                                             \
-        .dangerous = "is a bare top-level domain or a name without a dot",                         \
-        .entry = expressions_entry, .texts = expressions_texts                                     \
-    }
-
-const struct unseen__kind unseen__kind_expressions_1 =
-    EXPRESSIONS("expressions/1", "expressions", 1, UNSEEN__EXPRESSIONS_1_MAX);
-const struct unseen__kind unseen__kind_expressions =
-    EXPRESSIONS("expressions", "expressions/2", 2, UNSEEN__EXPRESSIONS_2_MAX);
+const struct unseen__kind unseen__kind_expressions = {
+    .name = "expressions",
+    .id = "expressions/1",
+    .texts_max = UNSEEN__EXPRESSIONS_MAX,
+    .needs_url = true,
+    .bound_factor = UNSEEN__URL_BOUND_FACTOR,
+    .bound_extra = UNSEEN__URL_BOUND_EXTRA + 2 * UNSEEN__URL_BOUND_FACTOR, /* and the brackets */
+    .invalid = "is not a URL, a site or a folder",
+    .dangerous = "is a bare top-level domain or a name without a dot",
+    .entry = expressions_entry,
+    .texts = expressions_texts,
+};

@@ -86,11 +86,10 @@ static bool is_dangerous(const struct unseen_url *url, struct unseen_bytes in)
     return is_bare_root(in) || (!is_plain(url) && is_bare_domain(in));
 }
 
-static enum unseen_status url_entry(const struct unseen__kind *kind, const struct unseen_url *url,
-                                    struct unseen_bytes in, char *buf, size_t cap,
-                                    struct unseen_bytes *entry_out, enum unseen_entry *fitness_out)
+static enum unseen_status url_entry(const struct unseen_url *url, struct unseen_bytes in, char *buf,
+                                    size_t cap, struct unseen_bytes *entry_out,
+                                    enum unseen_entry *fitness_out)
 {
-    (void)kind;
     struct unseen_bytes text;
     const enum unseen_status status = canonical(url, in, buf, cap, &text);
     if (status != UNSEEN_OK) {
@@ -105,11 +104,9 @@ static enum unseen_status url_entry(const struct unseen__kind *kind, const struc
     return UNSEEN_OK;
 }
 
-static enum unseen_status url_texts(const struct unseen__kind *kind, const struct unseen_url *url,
-                                    struct unseen_bytes in, char *buf, size_t cap,
-                                    struct unseen_bytes *texts_out, size_t *n_out)
+static enum unseen_status url_texts(const struct unseen_url *url, struct unseen_bytes in, char *buf,
+                                    size_t cap, struct unseen_bytes *texts_out, size_t *n_out)
 {
-    (void)kind;
     struct unseen_bytes text;
     const enum unseen_status status = canonical(url, in, buf, cap, &text);
     if (status == UNSEEN_OK) {
@@ -121,9 +118,7 @@ static enum unseen_status url_texts(const struct unseen__kind *kind, const struc
 
 const struct unseen__kind unseen__kind_url = {
     .name = "url",
-    .id = "url",
-    .newest = UNSEEN_KIND_URL,
-    .version = 1,
+    .id = "url/1",
     .texts_max = 1,
     .bound_factor = UNSEEN__URL_BOUND_FACTOR,
     .bound_extra = UNSEEN__URL_BOUND_EXTRA,

@@ -29,7 +29,7 @@
  *
  * And what stands around an address in headers, logs and links is dropped from questions: a name
  * and angle brackets, comments in parentheses, blanks at @ and dots, "mailto:", and a source route
- * (@a.example,@b.example:). The first version of the kind knew none of this. */
+ * (@a.example,@b.example:). */
 #include "kind/kind.h"
 
 #include <string.h>
@@ -74,14 +74,13 @@ static struct unseen_bytes local_of(struct unseen_bytes in)
 }
 
 /* Writes a domain as ASCII. If IDNA refuses the domain, it stays as it is, in small letters. */
-static struct unseen_bytes write_domain(enum unseen__idna version, struct unseen_bytes in,
-                                        char *out, bool *good)
+static struct unseen_bytes write_domain(struct unseen_bytes in, char *out, bool *good)
 {
     size_t len;
     in = without_final_dots(in);
     *good = true;
     if (!is_ascii_text(in.data, in.len)) {
-        *good = name_to_ascii(version, in.data, in.len, out, &len);
+        *good = name_to_ascii(in.data, in.len, out, &len);
         if (*good) {
             return without_final_dots((struct unseen_bytes){out, len});
         }
@@ -110,8 +109,7 @@ static void split_address(struct unseen_bytes *in, struct unseen_bytes *local,
 
 /* Writes an address or a domain, split as `mail` says, to buf. mail->local.data is NULL for a
  * domain. */
-static void write_mail(enum unseen__idna version, struct unseen_bytes domain, char *buf,
-                       struct mail *mail)
+static void write_mail(struct unseen_bytes domain, char *buf, struct mail *mail)
 {
     char *end = buf;
     if (mail->local.data) {
@@ -119,7 +117,7 @@ static void write_mail(enum unseen__idna version, struct unseen_bytes domain, ch
         mail->local.data = buf;
         *end++ = '@';
     }
-    mail->domain = write_domain(version, domain, end, &mail->good_name);
+    mail->domain = write_domain(domain, end, &mail->good_name);
     mail->whole = (struct unseen_bytes){buf, (size_t)(end - buf) + mail->domain.len};
 }
 
@@ -315,30 +313,25 @@ static struct unseen_bytes copy_question(struct unseen_bytes in, char *copy)
 
 /* Reads an address or a domain. *is_mail is false if there is no domain. The buffer: the text, and
  * at its end a copy of the input that may be rewritten. */
-static enum unseen_status read_mail(unsigned version, bool is_question, struct unseen_bytes in,
-                                    char *buf, size_t cap, struct mail *mail, bool *is_mail)
+static enum unseen_status read_mail(bool is_question, struct unseen_bytes in, char *buf, size_t cap,
+                                    struct mail *mail, bool *is_mail)
 {
     struct unseen_bytes domain;
     in = without_blanks(in);
     const size_t room =
         is_ascii_text(in.data, in.len) ? in.len + LITERAL_EXTRA : 3 * in.len + NAME_EXTRA;
-    const size_t copy_len = version == 1 ? 0 : in.len;
-    if (cap < room || cap - room < copy_len) {
+    if (cap < room || cap - room < in.len) {
         return UNSEEN_ERR_SPACE;
     }
-    if (version > 1) {
-        char *const copy = buf + cap - copy_len;
-        in = is_question ? copy_question(in, copy)
-                         : (struct unseen_bytes){memcpy(copy, in.data, in.len), in.len};
-    }
+    char *const copy = buf + cap - in.len;
+    in = is_question ? copy_question(in, copy)
+                     : (struct unseen_bytes){memcpy(copy, in.data, in.len), in.len};
     split_address(&in, &mail->local, &domain);
-    if (version > 1 && mail->local.data) {
+    if (mail->local.data) {
         tidy_quotes(mail);
     }
-    write_mail(version > 1 ? UNSEEN__IDNA_2 : UNSEEN__IDNA_1, domain, buf, mail);
-    if (version > 1) {
-        tidy_literal(mail);
-    }
+    write_mail(domain, buf, mail);
+    tidy_literal(mail);
     *is_mail = mail->domain.len > 0;
     return UNSEEN_OK;
 }
@@ -417,15 +410,14 @@ static enum unseen_entry judge_mail(const struct mail *mail)
     return has_byte(mail->domain, '.') ? UNSEEN_ENTRY_FINE : UNSEEN_ENTRY_DANGEROUS;
 }
 
-static enum unseen_status mail_entry(const struct unseen__kind *kind, const struct unseen_url *url,
-                                     struct unseen_bytes in, char *buf, size_t cap,
-                                     struct unseen_bytes *entry_out, enum unseen_entry *fitness_out)
+static enum unseen_status mail_entry(const struct unseen_url *url, struct unseen_bytes in,
+                                     char *buf, size_t cap, struct unseen_bytes *entry_out,
+                                     enum unseen_entry *fitness_out)
 {
     (void)url;
     struct mail mail;
     bool is_mail;
-    const enum unseen_status status =
-        read_mail(kind->version, false, in, buf, cap, &mail, &is_mail);
+    const enum unseen_status status = read_mail(false, in, buf, cap, &mail, &is_mail);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -458,14 +450,14 @@ static size_t add_domains(struct unseen_bytes domain, struct unseen_bytes *texts
     return n;
 }
 
-static enum unseen_status mail_texts(const struct unseen__kind *kind, const struct unseen_url *url,
-                                     struct unseen_bytes in, char *buf, size_t cap,
-                                     struct unseen_bytes *texts_out, size_t *n_out)
+static enum unseen_status mail_texts(const struct unseen_url *url, struct unseen_bytes in,
+                                     char *buf, size_t cap, struct unseen_bytes *texts_out,
+                                     size_t *n_out)
 {
     (void)url;
     struct mail mail;
     bool is_mail;
-    const enum unseen_status status = read_mail(kind->version, true, in, buf, cap, &mail, &is_mail);
+    const enum unseen_status status = read_mail(true, in, buf, cap, &mail, &is_mail);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -480,14 +472,14 @@ static enum unseen_status mail_texts(const struct unseen__kind *kind, const stru
     return UNSEEN_OK;
 }
 
-#define MAIL(NAME, ID, VERSION)                                                                    \
-    {                                                                                              \
-        .name = (NAME), .id = (ID), .newest = UNSEEN_KIND_MAIL, .version = (VERSION),              \
-        .texts_max = 2 + LABELS_MAX, .bound_factor = 4, .bound_extra = NAME_EXTRA,                 \
-        .invalid = "is not an e-mail address or a domain",                                         \
-        .dangerous = "is a bare top-level domain or a name without a dot", .entry = mail_entry,    \
-        .texts = mail_texts                                                                        \
-    }
-
-const struct unseen__kind unseen__kind_mail_1 = MAIL("mail/1", "mail", 1);
-const struct unseen__kind unseen__kind_mail = MAIL("mail", "mail/2", 2);
+const struct unseen__kind unseen__kind_mail = {
+    .name = "mail",
+    .id = "mail/1",
+    .texts_max = 2 + LABELS_MAX,
+    .bound_factor = 4,
+    .bound_extra = NAME_EXTRA,
+    .invalid = "is not an e-mail address or a domain",
+    .dangerous = "is a bare top-level domain or a name without a dot",
+    .entry = mail_entry,
+    .texts = mail_texts,
+};

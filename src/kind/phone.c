@@ -152,12 +152,10 @@ static bool read_phone(struct unseen_bytes in, bool is_question, char *buf,
     return ndigits >= DIGITS_MIN && ndigits <= DIGITS_MAX && !(international && buf[1] == '0');
 }
 
-static enum unseen_status phone_entry(const struct unseen__kind *kind, const struct unseen_url *url,
-                                      struct unseen_bytes in, char *buf, size_t cap,
-                                      struct unseen_bytes *entry_out,
+static enum unseen_status phone_entry(const struct unseen_url *url, struct unseen_bytes in,
+                                      char *buf, size_t cap, struct unseen_bytes *entry_out,
                                       enum unseen_entry *fitness_out)
 {
-    (void)kind;
     (void)url;
     if (cap < TEXT_MAX) {
         return UNSEEN_ERR_SPACE;
@@ -169,11 +167,10 @@ static enum unseen_status phone_entry(const struct unseen__kind *kind, const str
     return UNSEEN_OK;
 }
 
-static enum unseen_status phone_texts(const struct unseen__kind *kind, const struct unseen_url *url,
-                                      struct unseen_bytes in, char *buf, size_t cap,
-                                      struct unseen_bytes *texts_out, size_t *n_out)
+static enum unseen_status phone_texts(const struct unseen_url *url, struct unseen_bytes in,
+                                      char *buf, size_t cap, struct unseen_bytes *texts_out,
+                                      size_t *n_out)
 {
-    (void)kind;
     (void)url;
     if (cap < TEXT_MAX) {
         return UNSEEN_ERR_SPACE;
@@ -184,9 +181,7 @@ static enum unseen_status phone_texts(const struct unseen__kind *kind, const str
 
 const struct unseen__kind unseen__kind_phone = {
     .name = "phone",
-    .id = "phone",
-    .newest = UNSEEN_KIND_PHONE,
-    .version = 1,
+    .id = "phone/1",
     .texts_max = 1,
     .bound_factor = 0,
     .bound_extra = TEXT_MAX,

@@ -10,7 +10,7 @@
 #include "hash/key.h"
 
 enum {
-    FORMAT_VERSION = 2,
+    FORMAT_VERSION = 1,
     SECRET_OFFSET = 40,
     KIND_OFFSET = 144,
     LAYERS_OFFSET = 176,

@@ -8,8 +8,7 @@
 #include "hash/key.h"
 
 enum {
-    FORMAT_VERSION = 2,
-    IMAGE_VERSION = 3,     /* of an image with a table; without a table it is 2 */
+    FORMAT_VERSION = 1,    /* of logs and images */
     PROFILE_OFFSET = 4096, /* the second page of the header */
     PROFILE_CHECKSUM_OFFSET = 4080,
     CHECKSUM_OFFSET = 4088,
@@ -26,10 +25,8 @@ static void seal_header(uint8_t *bytes)
     store_le64(bytes + CHECKSUM_OFFSET, unseen__checksum(bytes, CHECKSUM_OFFSET));
 }
 
-/* Checks the fields that both headers have: magic, version (FORMAT_VERSION to version_max) and
- * checksum. */
-static enum unseen_status check_header(const uint8_t *bytes, const uint8_t magic[8],
-                                       uint32_t version_max)
+/* Checks the fields that both headers have: magic, version and checksum. */
+static enum unseen_status check_header(const uint8_t *bytes, const uint8_t magic[8])
 {
     if (memcmp(bytes, magic, 8) != 0) {
         return UNSEEN_ERR_FOREIGN;
@@ -37,8 +34,7 @@ static enum unseen_status check_header(const uint8_t *bytes, const uint8_t magic
     if (load_le64(bytes + CHECKSUM_OFFSET) != unseen__checksum(bytes, CHECKSUM_OFFSET)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    const uint32_t version = load_le32(bytes + 8);
-    return version >= FORMAT_VERSION && version <= version_max ? UNSEEN_OK : UNSEEN_ERR_VERSION;
+    return load_le32(bytes + 8) == FORMAT_VERSION ? UNSEEN_OK : UNSEEN_ERR_VERSION;
 }
 
 void unseen__header_encode(const struct unseen__log_header *header,
@@ -69,7 +65,7 @@ enum unseen_status unseen__header_decode(const uint8_t bytes[UNSEEN__HEADER_LEN]
                                          struct unseen__log_header *header_out)
 {
     struct unseen__log_header h;
-    enum unseen_status status = check_header(bytes, log_magic, FORMAT_VERSION);
+    enum unseen_status status = check_header(bytes, log_magic);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -107,8 +103,7 @@ void unseen__image_header_encode(const struct unseen__image_header *header,
 {
     memset(bytes, 0, UNSEEN__IMAGE_HEADER_LEN);
     memcpy(bytes, image_magic, sizeof(image_magic));
-    store_le32(bytes + 8, header->table_len > 0 ? IMAGE_VERSION : FORMAT_VERSION);
-    store_le32(bytes + 12, header->read_features);
+    store_le32(bytes + 8, FORMAT_VERSION);
     memcpy(bytes + 16, header->id, UNSEEN__ID_LEN);
     store_le64(bytes + 32, header->log_end);
     store_le64(bytes + 40, header->number);
@@ -128,14 +123,13 @@ void unseen__image_header_encode(const struct unseen__image_header *header,
 enum unseen_status unseen__image_header_decode(const uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN],
                                                struct unseen__image_header *header_out)
 {
-    enum unseen_status status = check_header(bytes, image_magic, IMAGE_VERSION);
-    if (status == UNSEEN_OK && (load_le32(bytes + 12) & ~(uint32_t)UNSEEN__IMAGE_COUNTS_ONCE)) {
+    enum unseen_status status = check_header(bytes, image_magic);
+    if (status == UNSEEN_OK && load_le32(bytes + 12) != 0) {
         status = UNSEEN_ERR_VERSION;
     }
     if (status != UNSEEN_OK) {
         return status;
     }
-    header_out->read_features = load_le32(bytes + 12);
     memcpy(header_out->id, bytes + 16, UNSEEN__ID_LEN);
     header_out->log_end = load_le64(bytes + 32);
     header_out->number = load_le64(bytes + 40);
@@ -146,9 +140,8 @@ enum unseen_status unseen__image_header_decode(const uint8_t bytes[UNSEEN__IMAGE
     header_out->output_checksum = load_le64(bytes + 80);
     header_out->output_closed = load_le64(bytes + 88) != 0;
     header_out->last_offset = load_le64(bytes + 96);
-    const bool has_table = load_le32(bytes + 8) == IMAGE_VERSION;
-    header_out->table_len = has_table ? load_le64(bytes + 104) : 0;
-    header_out->table_checksum = has_table ? load_le64(bytes + 112) : 0;
+    header_out->table_len = load_le64(bytes + 104);
+    header_out->table_checksum = load_le64(bytes + 112);
     header_out->record_checksum = load_le64(bytes + 4080);
     return UNSEEN_OK;
 }

@@ -109,14 +109,7 @@ uint64_t unseen__record_checksum(const uint8_t *bytes, size_t len,
 
 /* ---- header of the image ---- */
 
-enum {
-    /* The filter counts, and the image counts each key once, as the log does. Older versions, which
-     * also counted repeats, do not know the bit and ignore such an image. */
-    UNSEEN__IMAGE_COUNTS_ONCE = 1
-};
-
 struct unseen__image_header {
-    uint32_t read_features;
     uint8_t id[UNSEEN__ID_LEN];
     uint64_t log_end;         /* the image covers the records before this offset of the log */
     uint64_t last_offset;     /* of the last record that is covered; 0: it covers no record */

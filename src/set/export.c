@@ -14,8 +14,7 @@
 #include "hash/chunk.h"
 
 enum {
-    FORMAT_VERSION = 3,
-    FORMAT_VERSION_2 = 2, /* is read, too: its header has no generation */
+    FORMAT_VERSION = 1,
     SECRET_OFFSET = 32,
     NAME_OFFSET = 64,
     NAME_LEN = 16,
@@ -23,7 +22,6 @@ enum {
     PROFILE_LEN_OFFSET = PARAMS_OFFSET + (int)UNSEEN__PARAMS_LEN,
     GENERATION_OFFSET = PROFILE_LEN_OFFSET + 8,
     PROFILE_OFFSET = GENERATION_OFFSET + 8,
-    PROFILE_OFFSET_2 = GENERATION_OFFSET,
     POSITION_BITS = 50
 };
 
@@ -198,20 +196,18 @@ static enum unseen_status import_header(struct unseen_import *import, const uint
     if (import->set || len < 24 || memcmp(p, magic, sizeof(magic)) != 0) {
         return UNSEEN_ERR_CORRUPT;
     }
-    const uint32_t version = load_le32(p + 8);
-    if ((version != FORMAT_VERSION && version != FORMAT_VERSION_2) || load_le32(p + 12) != 0 ||
+    if (load_le32(p + 8) != FORMAT_VERSION || load_le32(p + 12) != 0 ||
         load_le32(p + 16) != UNSEEN__HASH_ID) {
         return UNSEEN_ERR_VERSION;
     }
-    const size_t profile_offset = version == FORMAT_VERSION ? PROFILE_OFFSET : PROFILE_OFFSET_2;
     const char *name = (const char *)p + NAME_OFFSET;
     const char *profile = profile_of(import->options.url);
-    if (len < profile_offset || len - profile_offset != load_le32(p + PROFILE_LEN_OFFSET) ||
-        len - profile_offset > UNSEEN_URL_ID_MAX || name[NAME_LEN - 1] != 0) {
+    if (len < PROFILE_OFFSET || len - PROFILE_OFFSET != load_le32(p + PROFILE_LEN_OFFSET) ||
+        len - PROFILE_OFFSET > UNSEEN_URL_ID_MAX || name[NAME_LEN - 1] != 0) {
         return UNSEEN_ERR_CORRUPT;
     }
-    if (len - profile_offset != strlen(profile) ||
-        memcmp(p + profile_offset, profile, strlen(profile)) != 0) {
+    if (len - PROFILE_OFFSET != strlen(profile) ||
+        memcmp(p + PROFILE_OFFSET, profile, strlen(profile)) != 0) {
         return UNSEEN_ERR_MISMATCH;
     }
     struct unseen__secret secret;
@@ -232,7 +228,7 @@ static enum unseen_status import_header(struct unseen_import *import, const uint
         .params = p + PARAMS_OFFSET, .nkeys = import->nkeys, .nbytes_max = import->nbytes_max};
     enum unseen_status status = unseen__set_create(&import->set, &options, &secret, &saved, NULL);
     unseen__secret_forget(&secret);
-    if (status == UNSEEN_OK && version == FORMAT_VERSION) {
+    if (status == UNSEEN_OK) {
         import->set->shards[0].generation = load_le64(p + GENERATION_OFFSET);
     }
     return status == UNSEEN_ERR_NAME ? UNSEEN_ERR_VERSION : status;

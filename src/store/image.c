@@ -92,15 +92,6 @@ static enum unseen_status image_check_log(const struct unseen_store *store,
                                store->log.path);
 }
 
-/* The features that the image of this store must have. Without a log the image is all there is, and
- * is used in any case. */
-static uint32_t wanted_features(const struct unseen_store *store)
-{
-    const struct unseen__filter_ops *ops = unseen__filter_find(store->log.header.filter);
-    const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
-    return ops && ops->add_absent && !no_log ? UNSEEN__IMAGE_COUNTS_ONCE : 0;
-}
-
 enum unseen_status unseen__image_find(const struct unseen_store *store, struct unseen__image *image,
                                       struct unseen__output *output_out, bool *log_is_damaged_out,
                                       struct unseen_error *error)
@@ -112,8 +103,6 @@ enum unseen_status unseen__image_find(const struct unseen_store *store, struct u
     }
     if (memcmp(image->header.id, store->log.header.id, UNSEEN__ID_LEN) != 0) {
         status = UNSEEN_ERR_MISSING; /* it belongs to a log that was here before */
-    } else if (image->header.read_features != wanted_features(store)) {
-        status = UNSEEN_ERR_MISSING; /* it counts repeats, which the log does not have */
     } else {
         status = image_check_log(store, &image->header, output_out, log_is_damaged_out, error);
     }
@@ -388,7 +377,6 @@ enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_
     const struct unseen__log *log = &store->log;
     const bool no_log = log->header.read_features & UNSEEN__FEATURE_NO_LOG;
     struct unseen__image_header header = {
-        .read_features = wanted_features(store),
         .log_end = no_log ? UNSEEN__RECORDS_OFFSET : log->end,
         .last_offset = no_log ? 0 : log->last_offset,
         .number = no_log ? 0 : log->number,

@@ -53,14 +53,12 @@ enum unseen_status unseen__store_options(const struct unseen_store_options *give
 /* ---- URL identity ---- */
 
 /* Makes store->url for a profile, given by name or id, and copies its id to `id`. For "none",
- * store->url is NULL. `like` is an id with the versions that the profile does not say, or NULL. */
+ * store->url is NULL. */
 static enum unseen_status make_url(struct unseen_store *store, const char *profile,
-                                   const char *like, char id[UNSEEN__PROFILE_LEN],
-                                   struct unseen_error *error)
+                                   char id[UNSEEN__PROFILE_LEN], struct unseen_error *error)
 {
     const struct unseen_url_options options = {.size = sizeof(options),
                                                .profile = profile,
-                                               .like = like,
                                                .cpu = store->cpu,
                                                .allocator = &store->allocator};
     const enum unseen_status status = unseen_url_create(&store->url, &options, error);
@@ -84,7 +82,7 @@ enum unseen_status unseen__store_url_make(struct unseen_store *store, struct uns
     if (store->url || strcmp(profile, NO_PROFILE) == 0) {
         return UNSEEN_OK;
     }
-    const enum unseen_status status = make_url(store, profile, NULL, id, error);
+    const enum unseen_status status = make_url(store, profile, id, error);
     return status == UNSEEN_ERR_NAME || status == UNSEEN_ERR_ARGUMENT ||
                    status == UNSEEN_ERR_VERSION
                ? unseen__error_setting(
@@ -169,7 +167,7 @@ enum unseen_status unseen__store_header_make(struct unseen_store *store,
     }
     const char *profile =
         options->like && !options->profile ? options->like->log.header.profile : options->profile;
-    status = make_url(store, profile, NULL, h->profile, error);
+    status = make_url(store, profile, h->profile, error);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -251,7 +249,7 @@ static enum unseen_status check_profile(struct unseen_store *store, const char *
 {
     const struct unseen__log_header *h = &store->log.header;
     char id[UNSEEN__PROFILE_LEN] = "";
-    const enum unseen_status status = make_url(store, profile, h->profile, id, error);
+    const enum unseen_status status = make_url(store, profile, id, error);
     if (status == UNSEEN_OK && strcmp(id, h->profile) != 0) {
         return differs(error, UNSEEN_SETTING_PROFILE, "%s has the profile %s, not %s",
                        store->log.path, h->profile, id);

@@ -67,8 +67,7 @@ static struct unseen_bytes prefixed(const char *prefix, struct unseen_bytes text
 static bool read_host(struct unseen_bytes text, char *buf, size_t cap,
                       struct unseen__url_record *record)
 {
-    return unseen__url_parse(text.data, text.len, NULL, UNSEEN__RULE_IDNA_2, buf, cap, NULL,
-                             record) &&
+    return unseen__url_parse(text.data, text.len, NULL, 0, buf, cap, NULL, record) &&
            record->host_end > record->host_start;
 }
 

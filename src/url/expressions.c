@@ -21,19 +21,14 @@ enum {
     PATHS_MAX = 2 + PREFIXES_MAX
 };
 
-const struct unseen__expressions unseen__expressions_1 = {
-    .nlabels = 5, .fast = unseen__url_safebrowsing_fast, .slow = unseen__url_safebrowsing};
-const struct unseen__expressions unseen__expressions_2 = {.nlabels = LABELS_MAX,
-                                                          .fast = unseen__url_browsed_fast,
-                                                          .slow = unseen__url_safebrowsing_browsed};
-const struct unseen__expressions unseen__expressions_entry = {.nlabels = LABELS_MAX,
-                                                              .fast = unseen__url_browsed_fast,
-                                                              .slow =
-                                                                  unseen__url_safebrowsing_entry};
+const struct unseen__expressions unseen__expressions_asked = {
+    .nlabels = LABELS_MAX, .slow = unseen__url_safebrowsing_browsed};
+const struct unseen__expressions unseen__expressions_entry = {
+    .nlabels = LABELS_MAX, .slow = unseen__url_safebrowsing_entry};
 
 /* The expressions that are published, of a URL as browsers read it. */
-static const struct unseen__expressions published = {
-    .nlabels = 5, .fast = unseen__url_browsed_fast, .slow = unseen__url_safebrowsing_browsed};
+static const struct unseen__expressions published = {.nlabels = 5,
+                                                     .slow = unseen__url_safebrowsing_browsed};
 
 /* Stores where the host starts, and then its suffixes of nlabels labels down to two. An address has
  * no suffixes. */
@@ -90,7 +85,7 @@ enum unseen_status unseen__expressions_find(const struct unseen__expressions *fo
         return UNSEEN_ERR_SPACE;
     }
     struct unseen_canon canon;
-    unseen__url_fast_fn *const fast = form->fast(url->cpu, 0);
+    unseen__url_fast_fn *const fast = unseen__url_browsed_fast(url->cpu, 0);
     if (!fast(url, in.data, in.len, buf, cap, &canon)) {
         const enum unseen_status status = form->slow(url, in.data, in.len, buf, cap, &canon);
         if (status != UNSEEN_OK) {

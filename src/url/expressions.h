@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The expressions that lists of sites are asked for. The first version is what Safe Browsing
- * published. In the second one a URL is read as browsers do, and questions go further up. */
+ * The expressions that lists of sites are asked for. A URL is read as browsers do, and questions go
+ * further up than Safe Browsing published: to a site of eight labels instead of five. */
 #ifndef UNSEEN_URL_EXPRESSIONS_H
 #define UNSEEN_URL_EXPRESSIONS_H
 
@@ -9,19 +9,17 @@
 
 struct unseen__expressions {
     unsigned nlabels; /* of the longest suffix of a host that is looked up */
-    unseen__url_fast_fn *(*fast)(enum unseen_cpu cpu, uint32_t rules);
     unseen__url_slow_fn *slow;
 };
 
-extern const struct unseen__expressions unseen__expressions_1;
-extern const struct unseen__expressions unseen__expressions_2;
+/* For questions. */
+extern const struct unseen__expressions unseen__expressions_asked;
 
-/* The second one for entries: what looks like a port is one, or the text is not a URL. */
+/* For entries: what looks like a port is a port, or the text is not a URL. */
 extern const struct unseen__expressions unseen__expressions_entry;
 
 enum {
-    UNSEEN__EXPRESSIONS_1_MAX = 30, /* 5 hosts times 6 paths */
-    UNSEEN__EXPRESSIONS_2_MAX = 48  /* 8 hosts times 6 paths */
+    UNSEEN__EXPRESSIONS_MAX = 48 /* 8 hosts times 6 paths */
 };
 
 /* As unseen_url_expressions. */

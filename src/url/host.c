@@ -49,9 +49,7 @@ static bool append_domain(struct unseen__url_parser *p, const char *in, size_t l
     }
     char *const out = url->text + url->len;
     size_t out_len;
-    const enum unseen__idna version =
-        p->rules & UNSEEN__RULE_IDNA_2 ? UNSEEN__IDNA_2 : UNSEEN__IDNA_1;
-    if (!unseen__idna_to_ascii(version, in, len, out, 3 * len + UNSEEN__HOST_EXTRA, &out_len) ||
+    if (!unseen__idna_to_ascii(in, len, out, 3 * len + UNSEEN__HOST_EXTRA, &out_len) ||
         out_len == 0 || has_class(out, out_len, UNSEEN__FORBIDDEN_DOMAIN)) {
         return false;
     }

@@ -16,11 +16,7 @@
  * The tests that UTS 46 has, too, are made afterwards: libidn2 gets each label once more, with a
  * stand-in for each symbol.
  *
- * Code points newer than libidn2 are in a table.
- *
- * The second version (UNSEEN__IDNA_2) knows which characters of right-to-left scripts are letters,
- * numbers, marks or neither, and maps the 62 letters of Unicode 15 that libidn2 2.3.3 does not
- * map. */
+ * Code points newer than libidn2 are in a table. */
 #include "url/host.h"
 
 #include <string.h>
@@ -147,53 +143,76 @@ struct mapping {
  * old computers, and five ideographs whose mapping was corrected. Two hyphens are here because
  * libidn2 takes none at the end of a run. */
 static const struct mapping newer_mappings[] = {
-    {{0x4c0, 0x4c0}, 0x4cf},       {{0x10a0, 0x10c5}, 0x2d00},    {{0x10c7, 0x10c7}, 0x2d27},
-    {{0x10cd, 0x10cd}, 0x2d2d},    {{0x1c89, 0x1c89}, 0x1c8a},    {{0x1e9e, 0x1e9e}, 0xdf},
-    {{0x2132, 0x2132}, 0x214e},    {{0x2183, 0x2183}, 0x2184},    {{0x3002, 0x3002}, '.'},
-    {{0xa7cb, 0xa7cb}, 0x264},     {{0xa7cc, 0xa7cc}, 0xa7cd},    {{0xa7ce, 0xa7ce}, 0xa7cf},
-    {{0xa7d2, 0xa7d2}, 0xa7d3},    {{0xa7d4, 0xa7d4}, 0xa7d5},    {{0xa7da, 0xa7da}, 0xa7db},
-    {{0xa7dc, 0xa7dc}, 0x19b},     {{0xa7f1, 0xa7f1}, 's'},       {{0xfe63, 0xfe63}, '-'},
-    {{0xff0d, 0xff0d}, '-'},       {{0xff0e, 0xff0e}, '.'},       {{0xff61, 0xff61}, '.'},
-    {{0x10d50, 0x10d65}, 0x10d70}, {{0x16ea0, 0x16eb8}, 0x16ebb}, {{0x1ccd6, 0x1ccef}, 'a'},
-    {{0x1ccf0, 0x1ccf9}, '0'},     {{0x2f868, 0x2f868}, 0x36fc},  {{0x2f874, 0x2f874}, 0x5f53},
-    {{0x2f91f, 0x2f91f}, 0x243ab}, {{0x2f95f, 0x2f95f}, 0x7aee},  {{0x2f9bf, 0x2f9bf}, 0x45d7},
-};
-
-/* Superscript and subscript letters of Cyrillic. */
-static const struct mapping cyrillic_mappings[] = {
-    {{0x1e030, 0x1e038}, 0x430}, {{0x1e039, 0x1e03b}, 0x43a}, {{0x1e03c, 0x1e046}, 0x43e},
-    {{0x1e047, 0x1e047}, 0x44b}, {{0x1e048, 0x1e049}, 0x44d}, {{0x1e04a, 0x1e04a}, 0xa689},
-    {{0x1e04b, 0x1e04b}, 0x4d9}, {{0x1e04c, 0x1e04c}, 0x456}, {{0x1e04d, 0x1e04d}, 0x458},
-    {{0x1e04e, 0x1e04e}, 0x4e9}, {{0x1e04f, 0x1e04f}, 0x4af}, {{0x1e050, 0x1e050}, 0x4cf},
-    {{0x1e051, 0x1e059}, 0x430}, {{0x1e05a, 0x1e05b}, 0x43a}, {{0x1e05c, 0x1e05d}, 0x43e},
-    {{0x1e05e, 0x1e05e}, 0x441}, {{0x1e05f, 0x1e064}, 0x443}, {{0x1e065, 0x1e066}, 0x44a},
-    {{0x1e067, 0x1e067}, 0x491}, {{0x1e068, 0x1e068}, 0x456}, {{0x1e069, 0x1e069}, 0x455},
-    {{0x1e06a, 0x1e06a}, 0x45f}, {{0x1e06b, 0x1e06b}, 0x4ab}, {{0x1e06c, 0x1e06c}, 0xa651},
+    {{0x4c0, 0x4c0}, 0x4cf},
+    {{0x10a0, 0x10c5}, 0x2d00},
+    {{0x10c7, 0x10c7}, 0x2d27},
+    {{0x10cd, 0x10cd}, 0x2d2d},
+    {{0x1c89, 0x1c89}, 0x1c8a},
+    {{0x1e9e, 0x1e9e}, 0xdf},
+    {{0x2132, 0x2132}, 0x214e},
+    {{0x2183, 0x2183}, 0x2184},
+    {{0x3002, 0x3002}, '.'},
+    {{0xa7cb, 0xa7cb}, 0x264},
+    {{0xa7cc, 0xa7cc}, 0xa7cd},
+    {{0xa7ce, 0xa7ce}, 0xa7cf},
+    {{0xa7d2, 0xa7d2}, 0xa7d3},
+    {{0xa7d4, 0xa7d4}, 0xa7d5},
+    {{0xa7da, 0xa7da}, 0xa7db},
+    {{0xa7dc, 0xa7dc}, 0x19b},
+    {{0xa7f1, 0xa7f1}, 's'},
+    {{0xfe63, 0xfe63}, '-'},
+    {{0xff0d, 0xff0d}, '-'},
+    {{0xff0e, 0xff0e}, '.'},
+    {{0xff61, 0xff61}, '.'},
+    {{0x10d50, 0x10d65}, 0x10d70},
+    {{0x16ea0, 0x16eb8}, 0x16ebb},
+    {{0x1ccd6, 0x1ccef}, 'a'},
+    {{0x1ccf0, 0x1ccf9}, '0'},
+    {{0x2f868, 0x2f868}, 0x36fc},
+    {{0x2f874, 0x2f874}, 0x5f53},
+    {{0x2f91f, 0x2f91f}, 0x243ab},
+    {{0x2f95f, 0x2f95f}, 0x7aee},
+    {{0x2f9bf, 0x2f9bf}, 0x45d7},
+    /* Superscript and subscript letters of Cyrillic. */
+    {{0x1e030, 0x1e038}, 0x430},
+    {{0x1e039, 0x1e03b}, 0x43a},
+    {{0x1e03c, 0x1e046}, 0x43e},
+    {{0x1e047, 0x1e047}, 0x44b},
+    {{0x1e048, 0x1e049}, 0x44d},
+    {{0x1e04a, 0x1e04a}, 0xa689},
+    {{0x1e04b, 0x1e04b}, 0x4d9},
+    {{0x1e04c, 0x1e04c}, 0x456},
+    {{0x1e04d, 0x1e04d}, 0x458},
+    {{0x1e04e, 0x1e04e}, 0x4e9},
+    {{0x1e04f, 0x1e04f}, 0x4af},
+    {{0x1e050, 0x1e050}, 0x4cf},
+    {{0x1e051, 0x1e059}, 0x430},
+    {{0x1e05a, 0x1e05b}, 0x43a},
+    {{0x1e05c, 0x1e05d}, 0x43e},
+    {{0x1e05e, 0x1e05e}, 0x441},
+    {{0x1e05f, 0x1e064}, 0x443},
+    {{0x1e065, 0x1e066}, 0x44a},
+    {{0x1e067, 0x1e067}, 0x491},
+    {{0x1e068, 0x1e068}, 0x456},
+    {{0x1e069, 0x1e069}, 0x455},
+    {{0x1e06a, 0x1e06a}, 0x45f},
+    {{0x1e06b, 0x1e06b}, 0x4ab},
+    {{0x1e06c, 0x1e06c}, 0xa651},
     {{0x1e06d, 0x1e06d}, 0x4b1},
 };
 
-/* What the table maps the code point to; the code point itself if it is not there. */
-static uint32_t find_mapping(const struct mapping *mappings, size_t n, uint32_t point)
-{
-    for (size_t i = 0; i < n; i++) {
-        const struct point_range from = mappings[i].from;
-        if (point >= from.first && point <= from.last) {
-            return mappings[i].to + (point - from.first);
-        }
-    }
-    return point;
-}
-
-#define FIND_MAPPING(mappings, point)                                                              \
-    find_mapping((mappings), sizeof(mappings) / sizeof((mappings)[0]), (point))
-
-static uint32_t newer_mapping(enum unseen__idna version, uint32_t point)
+static uint32_t newer_mapping(uint32_t point)
 {
     if (point < 0x80) {
         return (uint32_t)ascii_lower((char)point);
     }
-    const uint32_t mapped = FIND_MAPPING(newer_mappings, point);
-    return version == UNSEEN__IDNA_1 ? mapped : FIND_MAPPING(cyrillic_mappings, mapped);
+    for (size_t i = 0; i < sizeof(newer_mappings) / sizeof(newer_mappings[0]); i++) {
+        const struct point_range from = newer_mappings[i].from;
+        if (point >= from.first && point <= from.last) {
+            return newer_mappings[i].to + (point - from.first);
+        }
+    }
+    return point;
 }
 
 /* The three symbols that a combining stroke makes of an ASCII character; 0 for none. */
@@ -227,7 +246,7 @@ static bool compose_hangul(uint32_t *last, uint32_t point)
 }
 
 /* Decodes the name, and makes the mappings that do not need libidn2. */
-static bool read_name(enum unseen__idna version, const char *in, size_t len, struct points *name)
+static bool read_name(const char *in, size_t len, struct points *name)
 {
     name->n = 0;
     for (size_t i = 0; i < len;) {
@@ -242,7 +261,7 @@ static bool read_name(enum unseen__idna version, const char *in, size_t len, str
         if (point == 0x338 && with_stroke(*last)) {
             *last = with_stroke(*last);
         } else if (!IN_RANGES(ignored, point) && !compose_hangul(last, point) &&
-                   !push(name, newer_mapping(version, point))) {
+                   !push(name, newer_mapping(point))) {
             return false;
         }
     }
@@ -397,7 +416,7 @@ static bool map_label(const uint32_t *points, size_t n, struct points *to)
 
 /* The stand-in for a symbol where only direction and position count: a letter of Hebrew, a letter
  * without a direction, a mark, or an Arabic digit. A letter stands for itself. */
-static uint32_t stand_in(enum unseen__idna version, uint32_t point)
+static uint32_t stand_in(uint32_t point)
 {
     if (is_alnum(point)) {
         return point;
@@ -406,19 +425,18 @@ static uint32_t stand_in(enum unseen__idna version, uint32_t point)
     if (error != IDN2_DISALLOWED && error != IDN2_UNASSIGNED) {
         return point;
     }
-    if (version > UNSEEN__IDNA_1 && IN_RANGES(newer_marks, point)) {
+    if (IN_RANGES(newer_marks, point)) {
         return 0x300;
     }
-    if (version > UNSEEN__IDNA_1 && IN_RANGES(arabic_numbers, point)) {
+    if (IN_RANGES(arabic_numbers, point)) {
         return 0x660;
     }
-    const bool directed = IN_RANGES(right_to_left, point) &&
-                          !(version > UNSEEN__IDNA_1 && IN_RANGES(undirected, point));
+    const bool directed = IN_RANGES(right_to_left, point) && !IN_RANGES(undirected, point);
     return directed ? 0x5d0 : 0x2b9;
 }
 
 /* Does a mapped label keep the rules for right-to-left scripts, joiners and the first letter? */
-static bool keeps_rules(enum unseen__idna version, const uint32_t *points, size_t n)
+static bool keeps_rules(const uint32_t *points, size_t n)
 {
     struct points label = {.n = 0};
     char *ascii = NULL;
@@ -426,7 +444,7 @@ static bool keeps_rules(enum unseen__idna version, const uint32_t *points, size_
         return false;
     }
     for (size_t i = 0; i < n; i++) {
-        push(&label, stand_in(version, points[i]));
+        push(&label, stand_in(points[i]));
     }
     const int error = lookup(label.point, label.n, IDN2_NONTRANSITIONAL, &ascii);
     idn2_free(ascii);
@@ -452,7 +470,7 @@ static bool map_name(const struct points *name, struct points *mapped)
 
 /* An ASCII label that begins with xn-- must decode to a valid label that mapping leaves as it
  * is. */
-static bool valid_alabel(enum unseen__idna version, const uint32_t *points, size_t n)
+static bool valid_alabel(const uint32_t *points, size_t n)
 {
     char text[NAME_MAX_POINTS];
     struct points decoded;
@@ -470,25 +488,24 @@ static bool valid_alabel(enum unseen__idna version, const uint32_t *points, size
     for (size_t i = 0; i < decoded.n; i++) {
         other |= decoded.point[i] >= 0x80;
         if (IN_RANGES(ignored, decoded.point[i]) ||
-            newer_mapping(version, decoded.point[i]) != decoded.point[i]) {
+            newer_mapping(decoded.point[i]) != decoded.point[i]) {
             return false;
         }
     }
     return other && map_label(decoded.point, decoded.n, &mapped) && mapped.n == decoded.n &&
            memcmp(mapped.point, decoded.point, mapped.n * sizeof(uint32_t)) == 0 &&
-           keeps_rules(version, mapped.point, mapped.n);
+           keeps_rules(mapped.point, mapped.n);
 }
 
 /* Writes a mapped label as ASCII. */
-static bool encode_label(enum unseen__idna version, const uint32_t *points, size_t n, char *out,
-                         size_t cap, size_t *out_len)
+static bool encode_label(const uint32_t *points, size_t n, char *out, size_t cap, size_t *out_len)
 {
     bool ascii = true;
     for (size_t i = 0; i < n; i++) {
         ascii &= points[i] < 0x80;
     }
     if (ascii) {
-        if (n > cap || !valid_alabel(version, points, n)) {
+        if (n > cap || !valid_alabel(points, n)) {
             return false;
         }
         for (size_t i = 0; i < n; i++) {
@@ -499,7 +516,7 @@ static bool encode_label(enum unseen__idna version, const uint32_t *points, size
     }
     const bool claims =
         n >= 4 && points[0] == 'x' && points[1] == 'n' && points[2] == '-' && points[3] == '-';
-    if (claims || cap < 4 || !keeps_rules(version, points, n) ||
+    if (claims || cap < 4 || !keeps_rules(points, n) ||
         !unseen__punycode_encode(points, n, out + 4, cap - 4, out_len)) {
         return false;
     }
@@ -508,8 +525,7 @@ static bool encode_label(enum unseen__idna version, const uint32_t *points, size
     return true;
 }
 
-static bool plain_mapping(enum unseen__idna version, const struct points *name, char *out,
-                          size_t cap, size_t *out_len)
+static bool plain_mapping(const struct points *name, char *out, size_t cap, size_t *out_len)
 {
     struct points mapped;
     if (!map_name(name, &mapped)) {
@@ -522,8 +538,7 @@ static bool plain_mapping(enum unseen__idna version, const struct points *name, 
             end++;
         }
         size_t label_len;
-        if (!encode_label(version, mapped.point + start, end - start, out + n, cap - n,
-                          &label_len)) {
+        if (!encode_label(mapped.point + start, end - start, out + n, cap - n, &label_len)) {
             return false;
         }
         n += label_len;
@@ -550,20 +565,19 @@ static bool ascii_to_ascii(const char *in, size_t len, char *out, size_t cap, si
     return true;
 }
 
-bool unseen__idna_to_ascii(enum unseen__idna version, const char *in, size_t len, char *out,
-                           size_t cap, size_t *out_len)
+bool unseen__idna_to_ascii(const char *in, size_t len, char *out, size_t cap, size_t *out_len)
 {
     if (is_ascii_text(in, len)) {
         return ascii_to_ascii(in, len, out, cap, out_len);
     }
     struct points name;
-    if (!read_name(version, in, len, &name) || (version > UNSEEN__IDNA_1 && mixes_digits(&name))) {
+    if (!read_name(in, len, &name) || (mixes_digits(&name))) {
         return false;
     }
     char *ascii = NULL;
     const int error = lookup(name.point, name.n, IDN2_NONTRANSITIONAL, &ascii);
     if (error != IDN2_OK) {
-        return !is_final(error) && plain_mapping(version, &name, out, cap, out_len);
+        return !is_final(error) && plain_mapping(&name, out, cap, out_len);
     }
     const bool fits = ascii_to_ascii(ascii, strlen(ascii), out, cap, out_len);
     idn2_free(ascii);

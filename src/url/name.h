@@ -20,10 +20,9 @@ enum {
 /* Writes the ASCII form of a name that is not ASCII; in and out may be the same. Returns false if
  * IDNA refuses the name, makes nothing of it, or makes a byte that means something in a URL (the
  * full-width solidus becomes a slash). */
-static inline bool name_to_ascii(enum unseen__idna version, const char *in, size_t len, char *out,
-                                 size_t *len_out)
+static inline bool name_to_ascii(const char *in, size_t len, char *out, size_t *len_out)
 {
-    if (!unseen__idna_to_ascii(version, in, len, out, 3 * len + NAME_EXTRA, len_out)) {
+    if (!unseen__idna_to_ascii(in, len, out, 3 * len + NAME_EXTRA, len_out)) {
         return false;
     }
     for (size_t i = 0; i < *len_out; i++) {

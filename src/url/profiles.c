@@ -2,15 +2,11 @@
  *
  * Profiles and rules: their names, their versions, and the object made from them.
  *
- * Profiles and rules are frozen, because sets of keys outlive programs. If the answer of one has
- * to change for any input, the new answer is a new version, and the old version stays. A name
- * without a version means the newest version. The identity text says all versions, so an old set
- * keeps its old answers:
+ * Profiles and rules are frozen, because sets of keys outlive programs: an answer that has to
+ * change for any input is a new version beside the old one. The identity text says the version of
+ * the profile. A rule without a version has version 1, which is the only one so far:
  *
- *     crawl/2+strip-trackers/2
- *
- * In a text whose profile has a version, a rule without one has version 1. The first identity
- * texts were written so. */
+ *     crawl/1+strip-trackers */
 #include <string.h>
 
 #include "base/cpu.h"
@@ -20,107 +16,104 @@
 #include "url/ascii.h"
 #include "url/rules.h"
 
-static const struct unseen_url_entry profile_entries[] = {
-    {"none", "plain bytes: no URL is read into them"},
-    {"whatwg", "the WHATWG URL standard, as browsers write a URL, with its fragment"},
-    {"crawl", "whatwg without the fragment: the same request (the default)"},
-    {"scrapy", "w3lib 2.5 canonicalize_url, as Scrapy's duplicate filter"},
-    {"safebrowsing", "Safe Browsing v4 canonicalisation, for lists of bad sites"},
-    {"aggressive", "probably the same page: http = https, no www, trackers or sessions, sorted"},
-};
-enum {
-    NPROFILES = sizeof(profile_entries) / sizeof(profile_entries[0])
-};
-
 enum {
     SCRAPY_RULES = UNSEEN__RULE_DROP_BLANK_VALUES | UNSEEN__RULE_SPLIT_SEMICOLONS,
     WHATWG_RULES = INT32_MAX & ~SCRAPY_RULES,
-    AGGRESSIVE_1 =
+    AGGRESSIVE_RULES =
         UNSEEN__RULE_DEFAULT_SCHEME | UNSEEN__RULE_FOLD_SCHEME | UNSEEN__RULE_DROP_USERINFO |
-        UNSEEN__RULE_STRIP_WWW | UNSEEN__RULE_UPPER_ESCAPES | UNSEEN__RULE_DECODE_UNRESERVED |
+        UNSEEN__RULE_STRIP_DOT | UNSEEN__RULE_STRIP_WWW | UNSEEN__RULE_UPPER_ESCAPES |
+        UNSEEN__RULE_DECODE_UNRESERVED | UNSEEN__RULE_DECODE_RESERVED |
         UNSEEN__RULE_COLLAPSE_SLASHES | UNSEEN__RULE_STRIP_SESSIONS | UNSEEN__RULE_STRIP_SLASH |
-        UNSEEN__RULE_STRIP_TRACKERS | UNSEEN__RULE_SORT_QUERY | UNSEEN__RULE_DROP_EMPTY_QUERY,
-    AGGRESSIVE_2 = (AGGRESSIVE_1 & ~(UNSEEN__RULE_DEFAULT_SCHEME | UNSEEN__RULE_STRIP_SESSIONS |
-                                     UNSEEN__RULE_STRIP_TRACKERS)) |
-                   UNSEEN__RULE_DEFAULT_SCHEME_2 | UNSEEN__RULE_STRIP_SESSIONS_2 |
-                   UNSEEN__RULE_STRIP_TRACKERS_2 | UNSEEN__RULE_STRIP_DOT |
-                   UNSEEN__RULE_DECODE_RESERVED
+        UNSEEN__RULE_STRIP_TRACKERS | UNSEEN__RULE_SORT_QUERY | UNSEEN__RULE_DROP_EMPTY_QUERY
 };
 
-/* Every version of every profile. The versions of a name stand together, the newest last. */
 static const struct profile {
-    const char *name;
+    struct unseen_url_entry entry;
     unsigned version;
     unseen__url_slow_fn *slow;
     unseen__url_fast_fn *(*select_fast)(enum unseen_cpu cpu, uint32_t rules);
     uint32_t rules;   /* switched on by default */
     uint32_t allowed; /* can be switched */
 } profiles[] = {
-    {"none", 1, unseen__url_none, NULL, 0, 0},
-    {"whatwg", 1, unseen__url_whatwg, unseen__url_whatwg_fast, UNSEEN__RULE_KEEP_FRAGMENT,
+    {{"none", "plain bytes: no URL is read into them"}, 1, unseen__url_none, NULL, 0, 0},
+    {{"whatwg", "the WHATWG URL standard, as browsers write a URL, with its fragment"},
+     1,
+     unseen__url_whatwg,
+     unseen__url_whatwg_fast,
+     UNSEEN__RULE_KEEP_FRAGMENT,
      WHATWG_RULES},
-    {"whatwg", 2, unseen__url_whatwg, unseen__url_whatwg_fast,
-     UNSEEN__RULE_KEEP_FRAGMENT | UNSEEN__RULE_IDNA_2, WHATWG_RULES},
-    {"crawl", 1, unseen__url_whatwg, unseen__url_whatwg_fast, 0, WHATWG_RULES},
-    {"crawl", 2, unseen__url_whatwg, unseen__url_whatwg_fast, UNSEEN__RULE_IDNA_2, WHATWG_RULES},
-    {"scrapy", 1, unseen__url_scrapy, unseen__url_scrapy_fast, 0,
+    {{"crawl", "whatwg without the fragment: the same request (the default)"},
+     1,
+     unseen__url_whatwg,
+     unseen__url_whatwg_fast,
+     0,
+     WHATWG_RULES},
+    {{"scrapy", "w3lib 2.5 canonicalize_url, as Scrapy's duplicate filter"},
+     1,
+     unseen__url_scrapy,
+     unseen__url_scrapy_fast,
+     0,
      SCRAPY_RULES | UNSEEN__RULE_KEEP_FRAGMENT},
-    {"scrapy", 2, unseen__url_scrapy, unseen__url_scrapy_fast, UNSEEN__RULE_SCRAPY_2,
-     SCRAPY_RULES | UNSEEN__RULE_KEEP_FRAGMENT},
-    {"safebrowsing", 1, unseen__url_safebrowsing, unseen__url_safebrowsing_fast, 0, 0},
-    {"safebrowsing", 2, unseen__url_safebrowsing_2, unseen__url_safebrowsing_fast, 0, 0},
-    {"aggressive", 1, unseen__url_whatwg, unseen__url_whatwg_fast, AGGRESSIVE_1, WHATWG_RULES},
-    {"aggressive", 2, unseen__url_whatwg, unseen__url_whatwg_fast,
-     AGGRESSIVE_2 | UNSEEN__RULE_IDNA_2, WHATWG_RULES},
+    {{"safebrowsing", "Safe Browsing v4 canonicalisation, for lists of bad sites"},
+     1,
+     unseen__url_safebrowsing,
+     unseen__url_safebrowsing_fast,
+     0,
+     0},
+    {{"aggressive", "probably the same page: http = https, no www, trackers or sessions, sorted"},
+     1,
+     unseen__url_whatwg,
+     unseen__url_whatwg_fast,
+     AGGRESSIVE_RULES,
+     WHATWG_RULES},
 };
 enum {
-    NPROFILE_VERSIONS = sizeof(profiles) / sizeof(profiles[0]),
-    RULE_VERSIONS_MAX = 2
+    NPROFILES = sizeof(profiles) / sizeof(profiles[0])
 };
 
 /* In the order of names in an identity text. */
 static const struct rule {
     struct unseen_url_entry entry;
-    uint32_t bits[RULE_VERSIONS_MAX]; /* of version 1, 2, ...; 0: there is no such version */
+    uint32_t bit;
 } rules[] = {
-    {{"keep-fragment", "keep #fragment"}, {UNSEEN__RULE_KEEP_FRAGMENT}},
+    {{"keep-fragment", "keep #fragment"}, UNSEEN__RULE_KEEP_FRAGMENT},
     {{"keep-hashbang", "keep a fragment that starts with #!, for applications routed by it"},
-     {UNSEEN__RULE_KEEP_HASHBANG}},
+     UNSEEN__RULE_KEEP_HASHBANG},
     {{"keep-routes", "keep a fragment that starts with #/ or #!: pages of an application"},
-     {UNSEEN__RULE_KEEP_ROUTES}},
+     UNSEEN__RULE_KEEP_ROUTES},
     {{"default-scheme", "read e.com/a as http://e.com/a, but not a path such as /a or ../a"},
-     {UNSEEN__RULE_DEFAULT_SCHEME, UNSEEN__RULE_DEFAULT_SCHEME_2}},
-    {{"fold-scheme", "https without a port is http"}, {UNSEEN__RULE_FOLD_SCHEME}},
-    {{"drop-userinfo", "drop user:password@"}, {UNSEEN__RULE_DROP_USERINFO}},
-    {{"strip-dot", "drop the dot at the end of a host"}, {UNSEEN__RULE_STRIP_DOT}},
+     UNSEEN__RULE_DEFAULT_SCHEME},
+    {{"fold-scheme", "https without a port is http"}, UNSEEN__RULE_FOLD_SCHEME},
+    {{"drop-userinfo", "drop user:password@"}, UNSEEN__RULE_DROP_USERINFO},
+    {{"strip-dot", "drop the dot at the end of a host"}, UNSEEN__RULE_STRIP_DOT},
     {{"strip-www", "drop www. and www2. in front of a name that still has a dot"},
-     {UNSEEN__RULE_STRIP_WWW}},
-    {{"upper-escapes", "write %c3 as %C3"}, {UNSEEN__RULE_UPPER_ESCAPES}},
+     UNSEEN__RULE_STRIP_WWW},
+    {{"upper-escapes", "write %c3 as %C3"}, UNSEEN__RULE_UPPER_ESCAPES},
     {{"decode-unreserved", "write %7E as ~, likewise letters, digits, - . _"},
-     {UNSEEN__RULE_DECODE_UNRESERVED}},
+     UNSEEN__RULE_DECODE_UNRESERVED},
     {{"decode-reserved", "write %28 in a path as (, likewise ! $ & ' ) * + , ; = : @"},
-     {UNSEEN__RULE_DECODE_RESERVED}},
-    {{"collapse-slashes", "write // in a path as /"}, {UNSEEN__RULE_COLLAPSE_SLASHES}},
+     UNSEEN__RULE_DECODE_RESERVED},
+    {{"collapse-slashes", "write // in a path as /"}, UNSEEN__RULE_COLLAPSE_SLASHES},
     {{"strip-sessions", "drop jsessionid, phpsessid, sid, /(S(...))/ and their like"},
-     {UNSEEN__RULE_STRIP_SESSIONS, UNSEEN__RULE_STRIP_SESSIONS_2}},
+     UNSEEN__RULE_STRIP_SESSIONS},
     {{"strip-index", "drop index.html, default.aspx and their like at the end of a path"},
-     {UNSEEN__RULE_STRIP_INDEX, UNSEEN__RULE_STRIP_INDEX_2}},
+     UNSEEN__RULE_STRIP_INDEX},
     {{"strip-slash", "drop / at the end of a path, but not the only one"},
-     {UNSEEN__RULE_STRIP_SLASH}},
+     UNSEEN__RULE_STRIP_SLASH},
     {{"strip-trackers", "drop utm_*, gclid, fbclid, msclkid and their like from the query"},
-     {UNSEEN__RULE_STRIP_TRACKERS, UNSEEN__RULE_STRIP_TRACKERS_2}},
-    {{"strip-query", "drop the query"}, {UNSEEN__RULE_STRIP_QUERY}},
+     UNSEEN__RULE_STRIP_TRACKERS},
+    {{"strip-query", "drop the query"}, UNSEEN__RULE_STRIP_QUERY},
     {{"drop-params", "drop the parameters that option --drop-params names"},
-     {UNSEEN__RULE_DROP_PARAMS}},
+     UNSEEN__RULE_DROP_PARAMS},
     {{"only-params", "drop all parameters but those that option --only-params names"},
-     {UNSEEN__RULE_ONLY_PARAMS}},
+     UNSEEN__RULE_ONLY_PARAMS},
     {{"sort-query", "sort what stands between & in the query, drop empty pieces"},
-     {UNSEEN__RULE_SORT_QUERY}},
-    {{"drop-empty-query", "drop a ? with nothing after it"}, {UNSEEN__RULE_DROP_EMPTY_QUERY}},
+     UNSEEN__RULE_SORT_QUERY},
+    {{"drop-empty-query", "drop a ? with nothing after it"}, UNSEEN__RULE_DROP_EMPTY_QUERY},
     {{"drop-blank-values", "scrapy only: drop pieces of the query without a value"},
-     {UNSEEN__RULE_DROP_BLANK_VALUES}},
+     UNSEEN__RULE_DROP_BLANK_VALUES},
     {{"split-semicolons", "scrapy only: the query is divided by ; instead of &"},
-     {UNSEEN__RULE_SPLIT_SEMICOLONS}},
+     UNSEEN__RULE_SPLIT_SEMICOLONS},
 };
 enum {
     NRULES = sizeof(rules) / sizeof(rules[0])
@@ -128,7 +121,7 @@ enum {
 
 const struct unseen_url_entry *unseen_url_profile_at(size_t i)
 {
-    return i < NPROFILES ? &profile_entries[i] : NULL;
+    return i < NPROFILES ? &profiles[i].entry : NULL;
 }
 
 const struct unseen_url_entry *unseen_url_rule_at(size_t i)
@@ -170,28 +163,8 @@ static void put_string(struct text *text, const char *string)
 struct reader {
     const char *at; /* the rest of the text */
     struct identity *identity;
-    const struct identity *like; /* or NULL */
-    bool has_version;            /* the text says the version of the profile */
-    bool needs_patterns;         /* what is wrong is that a rule has no patterns */
+    bool needs_patterns; /* what is wrong is that a rule has no patterns */
 };
-
-static uint32_t all_versions(const struct rule *rule)
-{
-    uint32_t bits = 0;
-    for (size_t i = 0; i < RULE_VERSIONS_MAX; i++) {
-        bits |= rule->bits[i];
-    }
-    return bits;
-}
-
-static uint32_t newest_version(const struct rule *rule)
-{
-    size_t i = RULE_VERSIONS_MAX;
-    while (rule->bits[i - 1] == 0) {
-        i--;
-    }
-    return rule->bits[i - 1];
-}
 
 /* Reads "/" and a number from 1 to 99. Returns 0 if the number is another or none. */
 static unsigned read_version(struct reader *r)
@@ -204,25 +177,13 @@ static unsigned read_version(struct reader *r)
     return *digits == '0' || is_ascii_digit(*r->at) ? 0 : version;
 }
 
-/* The newest version of the profile whose name begins the text, or the version that r->like has;
- * NULL if there is none. */
-static const struct profile *find_profile(const struct reader *r)
+/* The profile whose name begins the text, or NULL. */
+static const struct profile *find_profile(const char *text)
 {
-    const size_t len = strcspn(r->at, "/+-");
-    const struct profile *found = NULL;
-    for (size_t i = 0; i < NPROFILE_VERSIONS; i++) {
-        if (strlen(profiles[i].name) == len && memcmp(profiles[i].name, r->at, len) == 0) {
-            found = &profiles[i];
-        }
-    }
-    const bool is_like = found && r->like && strcmp(r->like->profile->name, found->name) == 0;
-    return is_like ? r->like->profile : found;
-}
-
-static const struct profile *version_of(const struct profile *profile, unsigned version)
-{
-    for (size_t i = 0; i < NPROFILE_VERSIONS; i++) {
-        if (strcmp(profiles[i].name, profile->name) == 0 && profiles[i].version == version) {
+    const size_t len = strcspn(text, "/+-");
+    for (size_t i = 0; i < NPROFILES; i++) {
+        const char *name = profiles[i].entry.name;
+        if (strlen(name) == len && memcmp(name, text, len) == 0) {
             return &profiles[i];
         }
     }
@@ -231,16 +192,12 @@ static const struct profile *version_of(const struct profile *profile, unsigned 
 
 static enum unseen_status read_profile(struct reader *r)
 {
-    const struct profile *profile = find_profile(r);
+    const struct profile *profile = find_profile(r->at);
     if (!profile) {
         return UNSEEN_ERR_NAME;
     }
-    r->at += strlen(profile->name);
-    r->has_version = *r->at == '/';
-    if (r->has_version) {
-        profile = version_of(profile, read_version(r));
-    }
-    if (!profile) {
+    r->at += strlen(profile->entry.name);
+    if (*r->at == '/' && read_version(r) != profile->version) {
         return UNSEEN_ERR_VERSION;
     }
     struct identity *identity = r->identity;
@@ -261,21 +218,6 @@ static const struct rule *find_rule(const char *text)
         }
     }
     return NULL;
-}
-
-/* The version of a rule that the text does not say. */
-static uint32_t usual_version(const struct reader *r, const struct rule *rule)
-{
-    const uint32_t all = all_versions(rule);
-    if (r->has_version) {
-        return rule->bits[0];
-    }
-    const uint32_t liked = r->like ? r->like->rules & all : 0;
-    const uint32_t own = r->identity->rules & all;
-    if (liked) {
-        return liked;
-    }
-    return own ? own : newest_version(rule);
 }
 
 /* The patterns of the rule with this bit; NULL if it takes none. */
@@ -311,24 +253,19 @@ static enum unseen_status read_rule(struct reader *r, bool on)
     if (!rule) {
         return UNSEEN_ERR_NAME;
     }
-    const uint32_t all = all_versions(rule);
-    uint32_t bit = usual_version(r, rule);
     r->at += strlen(rule->entry.name);
-    if (*r->at == '/') {
-        const unsigned version = read_version(r);
-        bit = version == 0 || version > RULE_VERSIONS_MAX ? 0 : rule->bits[version - 1];
-        if (bit == 0) {
-            return UNSEEN_ERR_VERSION;
-        }
+    if (*r->at == '/' && read_version(r) != 1) {
+        return UNSEEN_ERR_VERSION;
     }
-    if (!(r->identity->profile->allowed & all)) {
+    struct identity *const identity = r->identity;
+    if (!(identity->profile->allowed & rule->bit)) {
         return UNSEEN_ERR_ARGUMENT;
     }
-    struct text *patterns = patterns_of(r->identity, bit);
-    if (patterns && (!on || !(r->identity->rules & bit))) {
+    struct text *patterns = patterns_of(identity, rule->bit);
+    if (patterns && (!on || !(identity->rules & rule->bit))) {
         patterns->len = 0;
     }
-    r->identity->rules = (r->identity->rules & ~all) | (on ? bit : 0);
+    identity->rules = on ? identity->rules | rule->bit : identity->rules & ~rule->bit;
     return patterns && on ? read_patterns(r, patterns) : UNSEEN_OK;
 }
 
@@ -362,23 +299,15 @@ static void put_version(struct text *id, unsigned version)
     put(id, digits, sizeof(digits));
 }
 
-/* Puts the rule if it differs from the profile's. The version stands where it is not 1, or where
- * the profile has another version of the rule. */
+/* Puts the rule if it differs from the profile's. */
 static void put_rule(struct text *id, struct identity *identity, const struct rule *rule)
 {
-    const uint32_t all = all_versions(rule);
-    const uint32_t has = identity->rules & all;
-    const uint32_t usual = identity->profile->rules & all;
-    if (has == usual) {
+    const uint32_t has = identity->rules & rule->bit;
+    if (has == (identity->profile->rules & rule->bit)) {
         return;
     }
     put_string(id, has ? "+" : "-");
     put_string(id, rule->entry.name);
-    for (unsigned i = 0; has && i < RULE_VERSIONS_MAX; i++) {
-        if (has == rule->bits[i] && (i > 0 || usual)) {
-            put_version(id, i + 1);
-        }
-    }
     const struct text *patterns = has ? patterns_of(identity, has) : NULL;
     if (patterns) {
         put_string(id, "(");
@@ -389,7 +318,7 @@ static void put_rule(struct text *id, struct identity *identity, const struct ru
 
 static void write_id(struct text *id, struct identity *identity)
 {
-    put_string(id, identity->profile->name);
+    put_string(id, identity->profile->entry.name);
     put_version(id, identity->profile->version);
     for (size_t i = 0; i < NRULES; i++) {
         put_rule(id, identity, &rules[i]);
@@ -450,10 +379,7 @@ static enum unseen_status read_options(struct identity *identity,
         return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_RULES,
                                      "rules is NULL, but nrules is %zu", options->nrules);
     }
-    struct identity like;
-    struct reader r = {.identity = &like};
-    const bool has_like = options->like && read_identity(&r, options->like) == UNSEEN_OK;
-    r = (struct reader){.identity = identity, .like = has_like ? &like : NULL};
+    struct reader r = {.identity = identity};
     const char *name = options->profile ? options->profile : "crawl";
     enum unseen_status status = read_identity(&r, name);
     if (status != UNSEEN_OK) {
@@ -544,7 +470,6 @@ static enum unseen_status check_sites(const struct unseen_url *url, struct unsee
 
 /* Makes the parts of the object. What was made until an error is freed with the object. */
 static enum unseen_status make_parts(struct unseen_url *url, struct identity *identity,
-                                     const struct unseen_url_options *options,
                                      struct unseen_error *error)
 {
     enum unseen_status status = make_params(url, identity, UNSEEN__RULE_DROP_PARAMS, "drop-params",
@@ -561,18 +486,14 @@ static enum unseen_status make_parts(struct unseen_url *url, struct identity *id
     if (status != UNSEEN_OK) {
         return status;
     }
+    status = check_sites(url, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
     struct text id = {.len = 0};
     write_id(&id, identity);
     if (id.full) {
         return length_error(error);
-    }
-    /* A profile without rules beside it may be the identity text of a set that was made before this
-     * was refused. */
-    const bool is_new =
-        options->nrules > 0 && !(options->like && strcmp(options->like, id.bytes) == 0);
-    status = is_new ? check_sites(url, error) : UNSEEN_OK;
-    if (status != UNSEEN_OK) {
-        return status;
     }
     url->id = unseen__alloc(&url->allocator, id.len + 1, 1);
     if (!url->id) {
@@ -614,7 +535,7 @@ enum unseen_status unseen_url_create(struct unseen_url **url_out,
     url->rules = identity.rules;
     url->cpu = cpu;
     url->allocator = allocator;
-    status = make_parts(url, &identity, &given, error);
+    status = make_parts(url, &identity, error);
     if (status != UNSEEN_OK) {
         unseen_url_free(url);
         return status;

@@ -103,19 +103,17 @@ static const struct part_rule path_rules[] = {
     {UNSEEN__RULE_UPPER_ESCAPES, "upper-escapes", unseen__upper_escapes, NULL},
     {UNSEEN__RULE_DECODE_UNRESERVED, "decode-unreserved", unseen__decode_unreserved, NULL},
     {UNSEEN__RULE_DECODE_RESERVED, "decode-reserved", unseen__decode_reserved, NULL},
-    {UNSEEN__RULE_STRIP_SESSIONS, "strip-sessions", unseen__strip_path_sessions_1, NULL},
-    {UNSEEN__RULE_STRIP_SESSIONS_2, "strip-sessions", unseen__strip_path_sessions_2, NULL},
+    {UNSEEN__RULE_STRIP_SESSIONS, "strip-sessions", unseen__strip_path_sessions, NULL},
     {UNSEEN__RULE_COLLAPSE_SLASHES, "collapse-slashes", unseen__collapse_slashes, NULL},
 };
 #define RULES_OF_PATH                                                                              \
     ((uint32_t)(UNSEEN__RULE_UPPER_ESCAPES | UNSEEN__RULE_DECODE_UNRESERVED |                      \
                 UNSEEN__RULE_DECODE_RESERVED | UNSEEN__RULE_STRIP_SESSIONS |                       \
-                UNSEEN__RULE_STRIP_SESSIONS_2 | UNSEEN__RULE_COLLAPSE_SLASHES))
+                UNSEEN__RULE_COLLAPSE_SLASHES))
 
 /* Each of these can uncover work for the others. */
 static const struct part_rule path_end_rules[] = {
-    {UNSEEN__RULE_STRIP_INDEX, "strip-index", unseen__strip_index_1, NULL},
-    {UNSEEN__RULE_STRIP_INDEX_2, "strip-index", unseen__strip_index_2, NULL},
+    {UNSEEN__RULE_STRIP_INDEX, "strip-index", unseen__strip_index, NULL},
     {UNSEEN__RULE_STRIP_SLASH, "strip-slash", unseen__strip_slash, NULL},
 };
 static const struct part_rule query_escape_rules[] = {
@@ -126,10 +124,8 @@ static const struct part_rule query_rules[] = {
     {UNSEEN__RULE_STRIP_QUERY, "strip-query", NULL, unseen__drops_any},
     {UNSEEN__RULE_DROP_PARAMS, "drop-params", NULL, unseen__drops_param},
     {UNSEEN__RULE_ONLY_PARAMS, "only-params", NULL, unseen__drops_other_param},
-    {UNSEEN__RULE_STRIP_SESSIONS, "strip-sessions", NULL, unseen__drops_session_1},
-    {UNSEEN__RULE_STRIP_SESSIONS_2, "strip-sessions", NULL, unseen__drops_session_2},
-    {UNSEEN__RULE_STRIP_TRACKERS, "strip-trackers", NULL, unseen__drops_tracker_1},
-    {UNSEEN__RULE_STRIP_TRACKERS_2, "strip-trackers", NULL, unseen__drops_tracker_2},
+    {UNSEEN__RULE_STRIP_SESSIONS, "strip-sessions", NULL, unseen__drops_session},
+    {UNSEEN__RULE_STRIP_TRACKERS, "strip-trackers", NULL, unseen__drops_tracker},
     {UNSEEN__RULE_SORT_QUERY, "sort-query", unseen__sort_query, NULL},
     {UNSEEN__RULE_DROP_EMPTY_QUERY, "drop-empty-query", unseen__drop_empty_query, NULL},
 };

@@ -54,20 +54,16 @@ unseen__part_fn unseen__upper_escapes;
 unseen__part_fn unseen__decode_unreserved;
 unseen__part_fn unseen__decode_reserved;
 unseen__part_fn unseen__collapse_slashes;
-unseen__part_fn unseen__strip_path_sessions_1;
-unseen__part_fn unseen__strip_path_sessions_2;
-unseen__part_fn unseen__strip_index_1;
-unseen__part_fn unseen__strip_index_2;
+unseen__part_fn unseen__strip_path_sessions;
+unseen__part_fn unseen__strip_index;
 unseen__part_fn unseen__strip_slash;
 
 /* rules_query.c. A query starts with its ?. */
 unseen__drop_fn unseen__drops_param;
 unseen__drop_fn unseen__drops_other_param;
 unseen__drop_fn unseen__drops_any;
-unseen__drop_fn unseen__drops_session_1;
-unseen__drop_fn unseen__drops_session_2;
-unseen__drop_fn unseen__drops_tracker_1;
-unseen__drop_fn unseen__drops_tracker_2;
+unseen__drop_fn unseen__drops_session;
+unseen__drop_fn unseen__drops_tracker;
 unseen__part_fn unseen__sort_query;
 unseen__part_fn unseen__drop_empty_query;
 
@@ -75,7 +71,7 @@ unseen__part_fn unseen__drop_empty_query;
 size_t unseen__filter_query(const struct unseen__rule_context *context,
                             unseen__drop_fn *const *drops, size_t ndrops, char *s, size_t len);
 
-/* The patterns of the names that version 2 of strip-trackers and of strip-sessions looks for. */
+/* The patterns of the names that strip-trackers and strip-sessions look for. */
 void unseen__trackers_init(struct unseen__patterns *list);
 void unseen__sessions_init(struct unseen__patterns *list);
 

@@ -115,10 +115,8 @@ static bool ends_in_dots(const char *s, size_t n)
 }
 
 /* Drops ;jsessionid=... up to the end of its segment or the next parameter. */
-size_t unseen__strip_path_sessions_1(const struct unseen__rule_context *context, char *s,
-                                     size_t len)
+static size_t strip_jsessionid(char *s, size_t len)
 {
-    (void)context;
     const char *first = memchr(s, ';', len);
     size_t n = first ? (size_t)(first - s) : len;
     for (size_t i = n; i < len;) {
@@ -157,11 +155,12 @@ static size_t aspnet_len(const char *s, size_t len)
     return has_session && i < len && s[i] == ')' ? i + 1 : 0;
 }
 
-/* Version 2 also drops the segments in which ASP.NET writes sessions, but not the last segment. */
-size_t unseen__strip_path_sessions_2(const struct unseen__rule_context *context, char *s,
-                                     size_t len)
+/* Drops ;jsessionid=..., and the segments in which ASP.NET writes sessions, but not the last
+ * segment. */
+size_t unseen__strip_path_sessions(const struct unseen__rule_context *context, char *s, size_t len)
 {
-    len = unseen__strip_path_sessions_1(context, s, len);
+    (void)context;
+    len = strip_jsessionid(s, len);
     const char *first = memchr(s, '(', len);
     size_t n = first ? (size_t)(first - s) : len;
     for (size_t i = n; i < len;) {
@@ -194,25 +193,8 @@ static char *find_index(char *s, size_t len, struct unseen_bytes *ending_out)
     return stem > 0 ? name : NULL;
 }
 
-/* Version 1 takes every ending of 1 to 4 letters and digits. */
-size_t unseen__strip_index_1(const struct unseen__rule_context *context, char *s, size_t len)
-{
-    (void)context;
-    struct unseen_bytes ending;
-    const char *name = find_index(s, len, &ending);
-    if (!name || ending.len == 0 || ending.len > 4) {
-        return len;
-    }
-    for (size_t i = 0; i < ending.len; i++) {
-        if (!is_ascii_alnum(ending.data[i])) {
-            return len;
-        }
-    }
-    return (size_t)(name - s);
-}
-
-/* Version 2 takes the endings of pages only: a feed, a script or a style is not its folder. */
-size_t unseen__strip_index_2(const struct unseen__rule_context *context, char *s, size_t len)
+/* Takes the endings of pages only: a feed, a script or a style is not its folder. */
+size_t unseen__strip_index(const struct unseen__rule_context *context, char *s, size_t len)
 {
     (void)context;
     static const char *const pages[] = {"htm",  "html", "shtml", "xhtml", "php", "php3",

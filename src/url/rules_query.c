@@ -69,14 +69,6 @@ bool unseen__drops_any(const struct unseen__rule_context *context,
 
 /* ---- Trackers ---------------------------------------------------------------------------------*/
 
-struct name {
-    const char *text;
-    size_t len;
-};
-#define TEXT(text)                                                                                 \
-    {                                                                                              \
-        (text), sizeof(text) - 1                                                                   \
-    }
 #define NAME(text)                                                                                 \
     {                                                                                              \
         (text), sizeof(text) - 1, false                                                            \
@@ -86,30 +78,8 @@ struct name {
         (text), sizeof(text) - 1, true                                                             \
     }
 
-/* Version 1 compares names with case. */
-bool unseen__drops_tracker_1(const struct unseen__rule_context *context,
-                             const struct unseen__piece *piece)
-{
-    static const struct name names[] = {
-        TEXT("gclid"), TEXT("dclid"),  TEXT("gbraid"), TEXT("wbraid"), TEXT("fbclid"),
-        TEXT("yclid"), TEXT("mc_cid"), TEXT("mc_eid"), TEXT("_ga"),    TEXT("msclkid"),
-        TEXT("_hsmi"), TEXT("_hsenc"), TEXT("igshid"),
-    };
-    (void)context;
-    if (piece->name_len > 4 && memcmp(piece->text, "utm_", 4) == 0) {
-        return true;
-    }
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (names[i].len == piece->name_len &&
-            memcmp(names[i].text, piece->text, piece->name_len) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Version 2 has more names, and compares them without case and percent-decoded. Of the families pk_
- * and itm_ only the names of campaigns are here: pk_id may say which page. */
+/* Names are compared without case and percent-decoded. Of the families pk_ and itm_ only the names
+ * of campaigns are here: pk_id may say which page. */
 void unseen__trackers_init(struct unseen__patterns *list)
 {
     /* clang-format off */
@@ -164,53 +134,15 @@ void unseen__trackers_init(struct unseen__patterns *list)
     unseen__patterns_init(list, names, sizeof(names) / sizeof(names[0]), true);
 }
 
-bool unseen__drops_tracker_2(const struct unseen__rule_context *context,
-                             const struct unseen__piece *piece)
+bool unseen__drops_tracker(const struct unseen__rule_context *context,
+                           const struct unseen__piece *piece)
 {
     return unseen__patterns_find(&context->url->trackers, piece->text, piece->name_len) != NULL;
 }
 
 /* ---- Sessions ---------------------------------------------------------------------------------*/
 
-static bool all_alnum(const char *s, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        if (!is_ascii_alnum(s[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* jsessionid, phpsessid and sid with 32 letters and digits, aspsessionid and 8 more with 24, and
- * ColdFusion's pair with any. */
-bool unseen__drops_session_1(const struct unseen__rule_context *context,
-                             const struct unseen__piece *piece)
-{
-    static const struct {
-        struct name name;
-        size_t nmore;
-        size_t value_len; /* 0: any */
-    } sessions[] = {
-        {TEXT("jsessionid"), 0, 32},   {TEXT("phpsessid"), 0, 32}, {TEXT("sid"), 0, 32},
-        {TEXT("aspsessionid"), 8, 24}, {TEXT("cfid"), 0, 0},       {TEXT("cftoken"), 0, 0},
-    };
-    (void)context;
-    const size_t n = piece->name_len;
-    const char *const value = piece->text + n + 1;
-    for (size_t i = 0; i < sizeof(sessions) / sizeof(sessions[0]); i++) {
-        if (n < piece->len && n == sessions[i].name.len + sessions[i].nmore &&
-            unseen__has_prefix(piece->text, n, sessions[i].name.text) &&
-            all_alnum(piece->text, n)) {
-            const size_t value_len = piece->len - n - 1;
-            return sessions[i].value_len == 0 ||
-                   (value_len == sessions[i].value_len && all_alnum(value, value_len));
-        }
-    }
-    return false;
-}
-
-/* The names of version 2, and the lengths of values that are taken for sessions. */
+/* The names of sessions, and the lengths of the values that are taken for sessions. */
 static const struct unseen__pattern session_names[] = {
     START("aspsessionid"), NAME("cfid"),      NAME("cftoken"),   NAME("jsessionid"),
     NAME("oscsid"),        NAME("phpsessid"), NAME("sessionid"), NAME("sid"),
@@ -228,11 +160,10 @@ void unseen__sessions_init(struct unseen__patterns *list)
                           true);
 }
 
-/* Version 2 knows osCsid and sessionid, too, and takes sessions of other lengths than 32: PHP
- * writes 26 characters today, and Java may add the name of a server. A short value may be the
- * number of a page. */
-bool unseen__drops_session_2(const struct unseen__rule_context *context,
-                             const struct unseen__piece *piece)
+/* A session has 16 characters or more: PHP writes 26 or 32, and Java may add the name of a server.
+ * A short value may be the number of a page. */
+bool unseen__drops_session(const struct unseen__rule_context *context,
+                           const struct unseen__piece *piece)
 {
     const struct unseen__pattern *found =
         unseen__patterns_find(&context->url->sessions, piece->text, piece->name_len);
@@ -253,7 +184,6 @@ bool unseen__drops_session_2(const struct unseen__rule_context *context,
     return true;
 }
 
-#undef TEXT
 #undef NAME
 #undef START
 

@@ -30,19 +30,17 @@
 #include "url/percent.h"
 #include "url/whatwg.h"
 
-/* In what the forms differ: those of the versions 1 and 2 of the profile, the one that lists of
- * sites are asked for, and the one of their entries. */
+/* In what the forms differ: the one of the profile, the one that lists of sites are asked for, and
+ * the one of their entries. */
 struct form {
-    enum unseen__idna idna;
     char also;     /* a byte that is escaped in host and path, besides those that always are */
     bool reads_0x; /* "0x" without digits is the number 0, as in browsers */
     bool any_port; /* what stands behind the host and a ':' need not be digits */
 };
 
-static const struct form profile_1 = {UNSEEN__IDNA_1, '%', false, true};
-static const struct form profile_2 = {UNSEEN__IDNA_2, '%', false, true};
-static const struct form browsed = {UNSEEN__IDNA_2, '\\', true, true};
-static const struct form browsed_entry = {UNSEEN__IDNA_2, '\\', true, false};
+static const struct form published = {'%', false, true};
+static const struct form browsed = {'\\', true, true};
+static const struct form browsed_entry = {'\\', true, false};
 
 /* The parts that the canonical form keeps, decoded. They are rewritten where they stand. */
 struct parts {
@@ -292,8 +290,7 @@ static char *write_host(char *host, size_t len, const struct form *rules, char *
         return NULL;
     }
     size_t idna_len;
-    const bool idna =
-        !is_ascii_text(host, len) && name_to_ascii(rules->idna, host, len, out, &idna_len);
+    const bool idna = !is_ascii_text(host, len) && name_to_ascii(host, len, out, &idna_len);
     if (idna) {
         idna_len = tidy_name(out, idna_len); /* IDNA makes dots of other full stops */
     }
@@ -390,7 +387,7 @@ static size_t write_form(struct unseen_bytes text, const struct form *rules, cha
 size_t unseen__safebrowsing_form(struct unseen_bytes text, char *buf, size_t cap,
                                  struct unseen_bytes *port_out)
 {
-    return write_form(text, &profile_2, buf, cap, port_out);
+    return write_form(text, &published, buf, cap, port_out);
 }
 
 /* Answers for in[0..len), which was read as this text. */
@@ -413,15 +410,7 @@ enum unseen_status unseen__url_safebrowsing(const struct unseen_url *url, const 
                                             struct unseen_canon *out)
 {
     (void)url;
-    return answer_form((struct unseen_bytes){in, len}, &profile_1, in, len, buf, cap, out);
-}
-
-enum unseen_status unseen__url_safebrowsing_2(const struct unseen_url *url, const char *in,
-                                              size_t len, char *buf, size_t cap,
-                                              struct unseen_canon *out)
-{
-    (void)url;
-    return answer_form((struct unseen_bytes){in, len}, &profile_2, in, len, buf, cap, out);
+    return answer_form((struct unseen_bytes){in, len}, &published, in, len, buf, cap, out);
 }
 
 /* The text that a browser reads is at most 3 len bytes and UNSEEN__TEXT_EXTRA, and decoding makes

@@ -9,9 +9,8 @@
  *     then /, or ?, # or the end, where a / is put in
  *     no byte that is escaped, no escape that is decoded, no "//" and no "/." in the path
  *
- * Both versions of the profile have this path: they differ in names beyond ASCII only. For lists of
- * sites a backslash in the path is a suspect, too: browsers take it for a slash. A URL that passes
- * is one that browsers leave as it is. */
+ * For lists of sites a backslash in the path is a suspect, too: browsers take it for a slash. A URL
+ * that passes is one that browsers leave as it is. */
 #include "url/safebrowsing.h"
 
 #include <string.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The scheme "scrapy": the identity that Scrapy crawlers use, canonicalize_url of w3lib. This is
- * the slow path, the specification; scrapy_path.c writes its paths, and scrapy_fast.c answers for
- * most URLs in its place. Version 2 of the profile follows w3lib 2.5, and version 1 follows the
- * development of w3lib between 2.4 and 2.5.
+ * The scheme "scrapy": the identity that Scrapy crawlers use, canonicalize_url of w3lib 2.5. This
+ * is the slow path, the specification; scrapy_path.c writes its paths, and scrapy_fast.c answers
+ * for most URLs in its place.
  *
  *     trim, remove tabs and line ends
  *     scheme : // userinfo @ host : port   path ; params   ? query   # fragment
@@ -12,9 +11,9 @@
  *      case      re-encode  lower         re-encode  only     sort,
  *                                                           re-encode
  *
- * The path keeps its // and the escapes of / and ?; since version 2 also the escapes of % and ;,
- * and dot segments are resolved. The query becomes pairs of decoded bytes sorted by key, then
- * value. A URL without a scheme or a host is taken as well.
+ * The path keeps its // and the escapes of / ? % and ;, and its dot segments are resolved. The
+ * query becomes pairs of decoded bytes sorted by key, then value. A URL without a scheme or a host
+ * is taken as well.
  *
  * References: [Berners-Lee05], [WHATWG-URL]. */
 #include "url/scrapy.h"
@@ -26,10 +25,8 @@
 #include "url/percent.h"
 #include "url/url.h"
 
-/* A range of '+' to '.' in the pattern of w3lib 2.4 lets the comma into a scheme of version 1. */
 #define SCHEME(c)                                                                                  \
-    (SCRAPY_LOWER((c) | 0x20) || SCRAPY_DIGIT(c) || (c) == '+' || (c) == ',' || (c) == '-' ||      \
-     (c) == '.')
+    (SCRAPY_LOWER((c) | 0x20) || SCRAPY_DIGIT(c) || (c) == '+' || (c) == '-' || (c) == '.')
 #define CLASS(c)                                                                                   \
     ((SCRAPY_UNRESERVED(c) ? SCRAPY__UNRESERVED : 0) |                                             \
      (SCRAPY_USERINFO(c) ? SCRAPY__USERINFO : 0) | (SCRAPY_PARAMS(c) ? SCRAPY__PARAMS : 0) |       \
@@ -85,12 +82,12 @@ static bool scheme_in(struct unseen_bytes scheme, const char *const *list)
     return false;
 }
 
-const char *unseen__scrapy_scheme_end(unsigned version, const char *in, const char *end)
+const char *unseen__scrapy_scheme_end(const char *in, const char *end)
 {
     if (in == end || ascii_lower(*in) < 'a' || ascii_lower(*in) > 'z') {
         return NULL;
     }
-    while (in < end && scrapy_is(*in, SCRAPY__SCHEME) && (*in != ',' || version == 1)) {
+    while (in < end && scrapy_is(*in, SCRAPY__SCHEME)) {
         in++;
     }
     return in;
@@ -149,12 +146,12 @@ static void turn_backslashes(char *in, const char *end)
     }
 }
 
-static struct parts split_url(unsigned version, char *in, size_t len)
+static struct parts split_url(char *in, size_t len)
 {
     struct parts parts = {{in, 0}, {in, 0}, {in, 0}, {in, 0}, {in, 0}, {in, 0}, NULL};
     const char *end = in + len;
     const char *at = in;
-    const char *const colon = unseen__scrapy_scheme_end(version, in, end);
+    const char *const colon = unseen__scrapy_scheme_end(in, end);
     if (colon && colon < end && *colon == ':') {
         parts.scheme = bytes_between(in, colon);
         at = colon + 1;
@@ -250,9 +247,9 @@ static bool is_future_address(struct unseen_bytes host)
     return digits > host.data + 1 && end - digits >= 2 && *digits == '.';
 }
 
-/* Writes [v6] and [v6%zone], or [vN.anything]: ASCII, in lower case, and since version 2 the
+/* Writes [v6] and [v6%zone], or [vN.anything]: ASCII, in lower case, and the
  * address compressed. A name of the last kind without a colon loses its brackets, as in w3lib. */
-static bool write_bracketed(unsigned version, struct unseen_bytes host, char **out)
+static bool write_bracketed(struct unseen_bytes host, char **out)
 {
     const char *const end = host.data + host.len;
     const char *const zone = find_byte(host.data, end, '%');
@@ -270,7 +267,7 @@ static bool write_bracketed(unsigned version, struct unseen_bytes host, char **o
         *(*out)++ = '[';
     }
     const char *rest = host.data;
-    if (!is_future && version >= 2) {
+    if (!is_future) {
         *out += unseen__ipv6_write(pieces, *out);
         rest = zone;
     }
@@ -311,9 +308,9 @@ static bool is_wide_space(uint32_t point)
 }
 
 /* Maps characters as IDNA 2003, which w3lib uses, maps them, and not as UTS 46 does: sharp s to ss,
- * final sigma to sigma, the two joiners to nothing; since version 2 also spaces to a space. No
+ * final sigma to sigma, the two joiners to nothing, spaces to a space. No
  * character gets longer, so text and out may be the same. */
-static char *map_name(unsigned version, const char *text, const char *end, char *out)
+static char *map_name(const char *text, const char *end, char *out)
 {
     while (text < end) {
         uint32_t point;
@@ -324,7 +321,7 @@ static char *map_name(unsigned version, const char *text, const char *end, char 
         } else if (point == 0x3c2) {
             memcpy(out, "\xcf\x83", 2);
             out += 2;
-        } else if (version >= 2 && is_wide_space(point)) {
+        } else if (is_wide_space(point)) {
             *out++ = ' ';
         } else if (point != 0x200c && point != 0x200d) {
             memmove(out, text, n);
@@ -425,26 +422,15 @@ static bool has_label_lengths(const char *name, size_t len, bool dotted)
     return len > 0 && (dotted || end[-1] != '.');
 }
 
-/* Writes a name that is not ASCII. If IDNA refuses it, it stays as it is, but mapped. */
-static char *write_name_1(struct unseen_bytes host, char *out)
-{
-    char *const end = map_name(1, out, write_raw_name(host, out), out);
-    size_t len;
-    if (name_to_ascii(UNSEEN__IDNA_1, out, (size_t)(end - out), out, &len)) {
-        return out + len;
-    }
-    return map_name(1, out, write_raw_name(host, out), out);
-}
-
 /* Writes a name that is not ASCII. If IDNA 2003 refuses it, or may have another answer than UTS 46,
  * it stays as it is. */
-static char *write_name_2(struct unseen_bytes host, char *out)
+static char *write_mapped_name(struct unseen_bytes host, char *out)
 {
     char *const raw_end = write_raw_name(host, out);
     if (is_settled_name(out, raw_end)) {
         const bool dotted = ends_with_dot(out, raw_end);
-        size_t len = (size_t)(map_name(2, out, raw_end, out) - out);
-        if ((is_ascii_text(out, len) || name_to_ascii(UNSEEN__IDNA_2, out, len, out, &len)) &&
+        size_t len = (size_t)(map_name(out, raw_end, out) - out);
+        if ((is_ascii_text(out, len) || name_to_ascii(out, len, out, &len)) &&
             has_label_lengths(out, len, dotted)) {
             return out + len;
         }
@@ -453,16 +439,16 @@ static char *write_name_2(struct unseen_bytes host, char *out)
     return raw_end;
 }
 
-static char *write_name(unsigned version, struct unseen_bytes host, char *out)
+static char *write_name(struct unseen_bytes host, char *out)
 {
     if (is_ascii_text(host.data, host.len)) {
         return ascii_copy_lower(host.data, host.len, out);
     }
-    return version == 1 ? write_name_1(host, out) : write_name_2(host, out);
+    return write_mapped_name(host, out);
 }
 
 /* Writes [userinfo@]host[:port]. Returns false if that is not valid. */
-static bool write_netloc(unsigned version, struct unseen_bytes netloc, char **out)
+static bool write_netloc(struct unseen_bytes netloc, char **out)
 {
     const char *const end = netloc.data + netloc.len;
     const char *at = end;
@@ -483,7 +469,7 @@ static bool write_netloc(unsigned version, struct unseen_bytes netloc, char **ou
     const bool closed = find_byte(netloc.data, end, ']') < end;
     if (!opened && !closed) {
         const char *const colon = find_byte(at, end, ':');
-        *out = write_name(version, bytes_between(at, colon), *out);
+        *out = write_name(bytes_between(at, colon), *out);
         return write_port(bytes_between(colon < end ? colon + 1 : end, end), out);
     }
     const char *const bracket = find_byte(at, end, ']');
@@ -491,7 +477,7 @@ static bool write_netloc(unsigned version, struct unseen_bytes netloc, char **ou
         return false;
     }
     const char *const port = end - bracket >= 2 ? bracket + 2 : end;
-    return write_bracketed(version, bytes_between(at + 1, bracket), out) &&
+    return write_bracketed(bytes_between(at + 1, bracket), out) &&
            write_port(bytes_between(port, end), out);
 }
 
@@ -652,7 +638,7 @@ static bool joins_inside(const char *joint, struct unseen_bytes part)
 
 /* Writes scheme, host and path up to the params. Returns false if the host or the port is not
  * valid. */
-static bool write_front(unsigned version, const struct parts *parts, char **out)
+static bool write_front(const struct parts *parts, char **out)
 {
     *out = ascii_copy_lower(parts->scheme.data, parts->scheme.len, *out);
     if (parts->scheme.len) {
@@ -661,20 +647,15 @@ static bool write_front(unsigned version, const struct parts *parts, char **out)
     char *const before = *out;
     memcpy(before, "//", 2);
     *out += 2;
-    if (!write_netloc(version, parts->netloc, out) ||
-        (version >= 2 && joins_inside(parts->joint, parts->netloc))) {
+    if (!write_netloc(parts->netloc, out) || joins_inside(parts->joint, parts->netloc)) {
         return false;
     }
     char *const path = *out;
     const bool has_netloc = path > before + 2;
     const bool rooted = parts->path.len == 0 || parts->path.data[0] == '/';
-    const struct unseen__scrapy_path context = {
-        .has_params = scheme_in(parts->scheme, params_schemes),
-        .params_follow = parts->params.len != 0,
-        .may_be_scheme = parts->scheme.len == 0 && !rooted && !has_netloc,
-    };
+    const bool may_be_scheme = parts->scheme.len == 0 && !rooted && !has_netloc;
     if (parts->path.len) {
-        *out = unseen__scrapy_write_path(version, parts->path, context, path);
+        *out = unseen__scrapy_write_path(parts->path, may_be_scheme, path);
     } else {
         *(*out)++ = '/';
     }
@@ -692,17 +673,16 @@ static bool write_front(unsigned version, const struct parts *parts, char **out)
 enum unseen_status unseen__url_scrapy(const struct unseen_url *url, const char *in, size_t len,
                                       char *buf, size_t cap, struct unseen_canon *out)
 {
-    const unsigned version = scrapy_version(url->rules);
     char *const copy = buf + (cap - len);
     const char *joint;
     const size_t copy_len = copy_clean(in, len, copy, &joint);
-    struct parts parts = split_url(version, copy, copy_len);
+    struct parts parts = split_url(copy, copy_len);
     parts.joint = joint;
     char *offsets = copy - (parts.query.len / 2 + 1) * sizeof(size_t);
     offsets -= (uintptr_t)offsets % sizeof(size_t);
     const char separator = unseen__url_rule(url, UNSEEN__RULE_SPLIT_SEMICOLONS) ? ';' : '&';
     char *end = buf;
-    if (!write_front(version, &parts, &end)) {
+    if (!write_front(&parts, &end)) {
         unseen__url_fail(out, in, len);
         return UNSEEN_OK;
     }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The parts of the scheme "scrapy" (scrapy.c, scrapy_path.c, scrapy_fast.c): which bytes stand
- * unescaped where, how a path is written, and how the pieces of a query are ordered and written.
- * `version` is that of the profile, 1 or 2. */
+ * unescaped where, how a path is written, and how the pieces of a query are ordered and written. */
 #ifndef UNSEEN_URL_SCRAPY_H
 #define UNSEEN_URL_SCRAPY_H
 
@@ -36,12 +35,6 @@ enum {
     SCRAPY__SCHEME = 1u << 4
 };
 
-/* The version of the profile that has these rules. */
-static inline unsigned scrapy_version(uint32_t rules)
-{
-    return rules & UNSEEN__RULE_SCRAPY_2 ? 2 : 1;
-}
-
 extern const uint8_t unseen__scrapy_class[256];
 
 static inline bool scrapy_is(char c, unsigned set)
@@ -50,27 +43,19 @@ static inline bool scrapy_is(char c, unsigned set)
 }
 
 /* Would the escape of byte, standing in a path, be written again as it is? */
-static inline bool scrapy_path_keeps_escape(unsigned version, int byte)
+static inline bool scrapy_path_keeps_escape(int byte)
 {
-    return byte == '/' || byte == '?' || !scrapy_is((char)byte, SCRAPY__PATH) ||
-           (version >= 2 && (byte == '%' || byte == ';'));
+    return byte == '/' || byte == '?' || byte == '%' || byte == ';' ||
+           !scrapy_is((char)byte, SCRAPY__PATH);
 }
 
 /* The end of a scheme, where its ':' is or would be; NULL if [in, end) does not start with a
  * scheme. */
-const char *unseen__scrapy_scheme_end(unsigned version, const char *in, const char *end);
+const char *unseen__scrapy_scheme_end(const char *in, const char *end);
 
-/* How the next canonicalisation would read a path: that decides whether an escape may be
- * decoded. */
-struct unseen__scrapy_path {
-    bool has_params;    /* ; in the last segment starts the params ... */
-    bool params_follow; /* ... of which there are some already */
-    bool may_be_scheme; /* nothing stands before the path: a colon may end a scheme */
-};
-
-/* Writes a path that is not empty, and returns its end. */
-char *unseen__scrapy_write_path(unsigned version, struct unseen_bytes path,
-                                struct unseen__scrapy_path context, char *out);
+/* Writes a path that is not empty, and returns its end. may_be_scheme: nothing stands before the
+ * path, so a colon in it may end a scheme the next time that the URL is read. */
+char *unseen__scrapy_write_path(struct unseen_bytes path, bool may_be_scheme, char *out);
 
 /* The order of two pieces of a query by (key, value), both as decoded bytes: < 0, 0 or > 0. A piece
  * ends at the next separator, or at its end. */

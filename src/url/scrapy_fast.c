@@ -63,8 +63,8 @@ static inline bool starts_dot_segment(const char *in, size_t len, size_t i)
 
 /* Walks the path from its first slash to the byte that ends it. Returns false if the path is not
  * canonical, or may not be. */
-UNSEEN_INLINE bool walk_path(unsigned version, const char *in, size_t len, const struct bits *bits,
-                             size_t start, size_t *end_out)
+UNSEEN_INLINE bool walk_path(const char *in, size_t len, const struct bits *bits, size_t start,
+                             size_t *end_out)
 {
     bool semicolon = false;
     for (size_t i = next(bits, ROW_PATH, start);; i = next(bits, ROW_PATH, i + 1)) {
@@ -73,14 +73,14 @@ UNSEEN_INLINE bool walk_path(unsigned version, const char *in, size_t len, const
             return !semicolon || params_are_plain(in, start, i);
         }
         if (in[i] == '.') {
-            if (version >= 2 && starts_dot_segment(in, len, i)) {
+            if (starts_dot_segment(in, len, i)) {
                 return false;
             }
         } else if (in[i] == ';') {
             semicolon = true;
         } else if (in[i] == '%') {
             const int value = upper_escape(in, len, i);
-            if (value < 0 || !scrapy_path_keeps_escape(version, value)) {
+            if (value < 0 || !scrapy_path_keeps_escape(value)) {
                 return false;
             }
         } else {
@@ -91,15 +91,15 @@ UNSEEN_INLINE bool walk_path(unsigned version, const char *in, size_t len, const
 
 /* Walks port and path, which follow the host, to their end. Returns 0 if they are not canonical, or
  * may not be. *slash_out: only the slash of an empty path is missing. */
-UNSEEN_INLINE size_t walk_front(unsigned version, const char *in, size_t len,
-                                const struct bits *bits, size_t host_len, bool *slash_out)
+UNSEEN_INLINE size_t walk_front(const char *in, size_t len, const struct bits *bits,
+                                size_t host_len, bool *slash_out)
 {
     size_t end = host_len;
     if (end == 0 || (end < len && in[end] == ':' && !(end = port_end(in, end, len)))) {
         return 0;
     }
     *slash_out = end == len || ENDS_PATH(in[end]);
-    if (!*slash_out && (in[end] != '/' || !walk_path(version, in, len, bits, end, &end))) {
+    if (!*slash_out && (in[end] != '/' || !walk_path(in, len, bits, end, &end))) {
         return 0;
     }
     return end;
@@ -128,8 +128,7 @@ static inline char *write_front(const char *in, size_t end, bool slash, char *ou
     return out + end + slash;
 }
 
-typedef size_t front_fn(unsigned version, const char *in, size_t len, size_t start,
-                        struct bits *bits);
+typedef size_t front_fn(const char *in, size_t len, size_t start, struct bits *bits);
 typedef bool query_fn(const char *in, size_t len, size_t start, struct bits *bits);
 
 /* Answers for a URL whose query starts at in[start], behind the question mark. slash: a / is put in
@@ -162,9 +161,9 @@ UNSEEN_INLINE bool fast_query(const struct unseen_url *url, const char *in, size
     return end && answer(out, UNSEEN_URL_REWRITTEN, buf, (size_t)(end - buf));
 }
 
-UNSEEN_INLINE bool fast(unsigned version, const struct unseen_url *url, const char *in,
-                        size_t full_len, char *buf, size_t cap, struct unseen_canon *out,
-                        front_fn *front_kernel, query_fn *query_kernel, rank_fn *rank)
+UNSEEN_INLINE bool fast(const struct unseen_url *url, const char *in, size_t full_len, char *buf,
+                        size_t cap, struct unseen_canon *out, front_fn *front_kernel,
+                        query_fn *query_kernel, rank_fn *rank)
 {
     const size_t host = unseen__fast_scheme(in, full_len);
     if (host == 0 || full_len > LEN_MAX) {
@@ -176,8 +175,8 @@ UNSEEN_INLINE bool fast(unsigned version, const struct unseen_url *url, const ch
     }
     struct bits bits;
     bool slash;
-    const size_t host_len = front_kernel(version, in, len, host, &bits);
-    const size_t end = host + walk_front(version, in + host, len - host, &bits, host_len, &slash);
+    const size_t host_len = front_kernel(in, len, host, &bits);
+    const size_t end = host + walk_front(in + host, len - host, &bits, host_len, &slash);
     if (end == host) {
         return false;
     }
@@ -195,45 +194,31 @@ UNSEEN_INLINE bool fast(unsigned version, const struct unseen_url *url, const ch
     return !slash && answer_front(out, in, full_len, end);
 }
 
-static bool fast_1_portable(const struct unseen_url *url, const char *in, size_t len, char *buf,
-                            size_t cap, struct unseen_canon *out)
+static bool fast_portable(const struct unseen_url *url, const char *in, size_t len, char *buf,
+                          size_t cap, struct unseen_canon *out)
 {
-    return fast(1, url, in, len, buf, cap, out, front_portable, query_portable, rank_portable);
-}
-
-static bool fast_2_portable(const struct unseen_url *url, const char *in, size_t len, char *buf,
-                            size_t cap, struct unseen_canon *out)
-{
-    return fast(2, url, in, len, buf, cap, out, front_portable, query_portable, rank_portable);
+    return fast(url, in, len, buf, cap, out, front_portable, query_portable, rank_portable);
 }
 
 #if UNSEEN_X86
 UNSEEN_TARGET("avx2,bmi,bmi2,popcnt")
-static bool fast_1_avx2(const struct unseen_url *url, const char *in, size_t len, char *buf,
-                        size_t cap, struct unseen_canon *out)
+static bool fast_avx2(const struct unseen_url *url, const char *in, size_t len, char *buf,
+                      size_t cap, struct unseen_canon *out)
 {
-    return fast(1, url, in, len, buf, cap, out, front_avx2, query_avx2, rank_avx2);
-}
-
-UNSEEN_TARGET("avx2,bmi,bmi2,popcnt")
-static bool fast_2_avx2(const struct unseen_url *url, const char *in, size_t len, char *buf,
-                        size_t cap, struct unseen_canon *out)
-{
-    return fast(2, url, in, len, buf, cap, out, front_avx2, query_avx2, rank_avx2);
+    return fast(url, in, len, buf, cap, out, front_avx2, query_avx2, rank_avx2);
 }
 #endif
 
 unseen__url_fast_fn *unseen__url_scrapy_fast(enum unseen_cpu cpu, uint32_t rules)
 {
-    const unsigned version = scrapy_version(rules);
     (void)cpu; /* unused if there is no other level */
     if (rules & UNSEEN__RULE_SPLIT_SEMICOLONS) {
         return NULL;
     }
 #if UNSEEN_X86
     if (cpu == UNSEEN_CPU_AVX2 || cpu == UNSEEN_CPU_AVX512) {
-        return version == 1 ? fast_1_avx2 : fast_2_avx2;
+        return fast_avx2;
     }
 #endif
-    return version == 1 ? fast_1_portable : fast_2_portable;
+    return fast_portable;
 }

@@ -43,7 +43,7 @@ struct bits {
 };
 
 #define PLAIN_HOST(c) (SCRAPY_LOWER(c) || SCRAPY_DIGIT(c) || (c) == '-' || (c) == '.' || (c) == '_')
-/* A dot is plain unless it begins a dot segment of version 2. */
+/* A dot is plain unless it begins a dot segment. */
 #define PLAIN_PATH(c) (SCRAPY_PATH(c) && (c) != '%' && (c) != ';' && (c) != '?')
 #define ENDS_PATH(c)  ((c) == '?' || (c) == '#')
 #define ENDS_PIECE(c) ((c) == '&' || (c) == '#')
@@ -120,10 +120,8 @@ UNSEEN_INLINE uint64_t words_portable(const char *in, size_t n, int first, int e
 
 /* Fills the row of the path, from the host at in[start] at least up to the first ? or #. Returns
  * the length of the host; 0 if there is none, or if it has 64 bytes or more. */
-UNSEEN_INLINE size_t front_portable(unsigned version, const char *in, size_t len, size_t start,
-                                    struct bits *bits)
+UNSEEN_INLINE size_t front_portable(const char *in, size_t len, size_t start, struct bits *bits)
 {
-    (void)version; /* the walk along the path looks at all dots */
     uint64_t words[IS_PATH_END];
     size_t host_len = 0;
     in += start;
@@ -328,15 +326,12 @@ UNSEEN_INLINE __m256i segment_dots(const struct window *window, int half)
 
 /* Which bytes are not plain in a path? */
 UNSEEN_TARGET("avx2")
-UNSEEN_INLINE uint64_t path_stops(unsigned version, const struct window *window)
+UNSEEN_INLINE uint64_t path_stops(const struct window *window)
 {
-    __m256i first = is_outside(window->bytes[0], path_nibbles);
-    __m256i second = is_outside(window->bytes[1], path_nibbles);
-    if (version >= 2) {
-        first = _mm256_or_si256(first, segment_dots(window, 0));
-        second = _mm256_or_si256(second, segment_dots(window, 1));
-    }
-    return join(window, first, second);
+    const __m256i first = is_outside(window->bytes[0], path_nibbles);
+    const __m256i second = is_outside(window->bytes[1], path_nibbles);
+    return join(window, _mm256_or_si256(first, segment_dots(window, 0)),
+                _mm256_or_si256(second, segment_dots(window, 1)));
 }
 
 /* The input; or a longer copy if it is too short, with the length of the copy in *len_io. */
@@ -353,8 +348,7 @@ UNSEEN_INLINE const char *long_enough(const char *in, size_t *len_io, char copy[
 }
 
 UNSEEN_TARGET("avx2")
-UNSEEN_INLINE size_t front_avx2(unsigned version, const char *in, size_t len, size_t start,
-                                struct bits *bits)
+UNSEEN_INLINE size_t front_avx2(const char *in, size_t len, size_t start, struct bits *bits)
 {
     char copy[TEXT_MIN];
     size_t text_len = len;
@@ -364,7 +358,7 @@ UNSEEN_INLINE size_t front_avx2(unsigned version, const char *in, size_t len, si
     const size_t host_len = host ? (size_t)__builtin_ctzll(host) : 0;
     for (size_t at = start; at < len; at += WORD) {
         const struct window window = load_window(text, text_len, at);
-        store_word(bits, ROW_PATH, at - start, path_stops(version, &window) | end_bit(len - at));
+        store_word(bits, ROW_PATH, at - start, path_stops(&window) | end_bit(len - at));
         if (len - at > WORD && either_in(&window, '?', '#')) {
             return host_len;
         }

@@ -20,9 +20,8 @@
 #include "unseen.h"
 #include "url/params.h"
 
-/* The rules that can be switched, as bits: one bit for each version of a rule, and of one rule at
- * most one bit is on. Names, versions and sentences are in profiles.c. Nothing stored holds these
- * numbers. */
+/* The rules that can be switched, as bits. Names and sentences are in profiles.c. Nothing stored
+ * holds these numbers. */
 enum unseen__url_rule {
     UNSEEN__RULE_KEEP_FRAGMENT = 1u << 0,
     UNSEEN__RULE_KEEP_HASHBANG = 1u << 1,
@@ -41,28 +40,19 @@ enum unseen__url_rule {
     UNSEEN__RULE_DROP_EMPTY_QUERY = 1u << 14,
     UNSEEN__RULE_DROP_BLANK_VALUES = 1u << 15, /* scrapy only: keep_blank_values=False */
     UNSEEN__RULE_SPLIT_SEMICOLONS = 1u << 16,  /* scrapy only: query_separator=";" */
-    UNSEEN__RULE_STRIP_TRACKERS_2 = 1u << 17,
-    UNSEEN__RULE_DEFAULT_SCHEME_2 = 1u << 18,
-    UNSEEN__RULE_STRIP_SESSIONS_2 = 1u << 19,
-    UNSEEN__RULE_STRIP_INDEX_2 = 1u << 20,
-    UNSEEN__RULE_KEEP_ROUTES = 1u << 21,
-    UNSEEN__RULE_STRIP_DOT = 1u << 22,
-    UNSEEN__RULE_DECODE_RESERVED = 1u << 23,
-    UNSEEN__RULE_STRIP_QUERY = 1u << 24,
-    UNSEEN__RULE_DROP_PARAMS = 1u << 25, /* by the names in drop_params */
-    UNSEEN__RULE_ONLY_PARAMS = 1u << 26  /* by the names in only_params */
+    UNSEEN__RULE_KEEP_ROUTES = 1u << 17,
+    UNSEEN__RULE_STRIP_DOT = 1u << 18,
+    UNSEEN__RULE_DECODE_RESERVED = 1u << 19,
+    UNSEEN__RULE_STRIP_QUERY = 1u << 20,
+    UNSEEN__RULE_DROP_PARAMS = 1u << 21, /* by the names in drop_params */
+    UNSEEN__RULE_ONLY_PARAMS = 1u << 22  /* by the names in only_params */
 };
-
-/* Not rules of their own: newer versions of profiles have them. */
-#define UNSEEN__RULE_IDNA_2   (UINT32_C(1) << 31) /* names by the second domain-to-ASCII (host.h) */
-#define UNSEEN__RULE_SCRAPY_2 (UINT32_C(1) << 30) /* as w3lib 2.5 */
 
 /* The rules that the parser and the fast path follow. rules.c applies the others to the URL that
  * the parser has made. */
 #define UNSEEN__RULES_OF_PARSER                                                                    \
     ((uint32_t)(UNSEEN__RULE_KEEP_FRAGMENT | UNSEEN__RULE_KEEP_HASHBANG |                          \
-                UNSEEN__RULE_KEEP_ROUTES | UNSEEN__RULE_DEFAULT_SCHEME |                           \
-                UNSEEN__RULE_DEFAULT_SCHEME_2 | UNSEEN__RULE_IDNA_2 | UNSEEN__RULE_SCRAPY_2))
+                UNSEEN__RULE_KEEP_ROUTES | UNSEEN__RULE_DEFAULT_SCHEME))
 #define UNSEEN__RULES_BEYOND (~UNSEEN__RULES_OF_PARSER)
 
 /* Answers for in[0..len) only if the slow path certainly gives the same form and bytes. Returns
@@ -84,8 +74,8 @@ struct unseen_url {
     uint32_t rules;                     /* enum unseen__url_rule */
     struct unseen__params *drop_params; /* NULL: the rule is off */
     struct unseen__params *only_params;
-    struct unseen__patterns trackers; /* if version 2 of strip-trackers is on */
-    struct unseen__patterns sessions; /* if version 2 of strip-sessions is on */
+    struct unseen__patterns trackers; /* of the rule strip-trackers */
+    struct unseen__patterns sessions; /* of the rule strip-sessions */
     enum unseen_cpu cpu;
     struct unseen_allocator allocator;
     char *id;
@@ -118,7 +108,6 @@ unseen__url_slow_fn unseen__url_none;
 unseen__url_slow_fn unseen__url_whatwg; /* and crawl, aggressive: the same with other rules */
 unseen__url_slow_fn unseen__url_scrapy;
 unseen__url_slow_fn unseen__url_safebrowsing;
-unseen__url_slow_fn unseen__url_safebrowsing_2;
 unseen__url_slow_fn unseen__url_safebrowsing_browsed; /* read as browsers do, then the same */
 unseen__url_slow_fn unseen__url_safebrowsing_entry;   /* the same, and a port is digits */
 

@@ -632,7 +632,7 @@ static bool is_path(const char *in, size_t len)
  * scheme; a dot before the colon and only digits behind it tell it apart. */
 static bool lacks_scheme(const char *in, size_t len, uint32_t rules)
 {
-    if ((rules & UNSEEN__RULE_DEFAULT_SCHEME_2) && is_path(in, len)) {
+    if ((rules & UNSEEN__RULE_DEFAULT_SCHEME) && is_path(in, len)) {
         return false;
     }
     const size_t name_len = scheme_len(in, len);
@@ -682,8 +682,7 @@ struct unseen_bytes unseen__url_clean(const char *in, size_t len, char *copy,
 static struct unseen_bytes put_scheme(struct unseen_bytes text, uint32_t rules, char *copy,
                                       const struct unseen__url_trace *trace)
 {
-    if (!(rules & (UNSEEN__RULE_DEFAULT_SCHEME | UNSEEN__RULE_DEFAULT_SCHEME_2)) ||
-        !lacks_scheme(text.data, text.len, rules)) {
+    if (!(rules & UNSEEN__RULE_DEFAULT_SCHEME) || !lacks_scheme(text.data, text.len, rules)) {
         return text;
     }
     const size_t nslashes = skip_slashes(text.data, text.len);

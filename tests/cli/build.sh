@@ -16,7 +16,7 @@ printf 'http://a.example/\nhttp://B.example:80/x/../y\nhttp://a.example/\n' > in
 run build --stats a.list in.txt
 expect 0 '' '*'
 holds [ "$(stat_of lines) $(stat_of entries) $(stat_of distinct)" = '3 3 2' ]
-holds [ "$(stat_of kind) $(stat_of profile)" = 'url crawl/2' ]
+holds [ "$(stat_of kind) $(stat_of profile)" = 'url crawl/1' ]
 holds [ ! -e a.list.building ]
 holds [ "$(listed a.list in.txt | wc -l)" = 3 ]
 printf 'http://b.example/y\nhttp://c.example/\n' > in

@@ -32,7 +32,7 @@ same has left.txt
 # Rate, kind and profile are those of the old list; what was changed still holds.
 run build --from old.list --stats new.list urls.txt
 expect 0 '' '*'
-holds [ "$(stat_of profile)" = whatwg/2 ]
+holds [ "$(stat_of profile)" = whatwg/1 ]
 holds [ "$(stat_of removed)" = "$(grep -cxFf removed.txt urls.txt)" ]
 lacks hint err
 holds [ "$(stat_of allowed)" = 5 ]
@@ -70,7 +70,7 @@ expect 2 '' '*'
 holds grep -q 'a list does not keep its entries' err
 run build --from new.list -p crawl x.list urls.txt
 expect 2 '' '*'
-holds grep -q 'new.list has the profile whatwg/2, not crawl/2' err
+holds grep -q 'new.list has the profile whatwg/1, not crawl/1' err
 run build --from new.list --kind ip x.list urls.txt
 expect 2 '' '*'
 holds grep -q 'new.list has the kind url, not ip' err

@@ -381,7 +381,7 @@ for j in 1 2; do
     expect 0 '*' ''
     same out want
 done
-run canon -p scrapy/2 --fingerprint urls
+run canon -p scrapy/1 --fingerprint urls
 same out want
 # A requests.seen of Scrapy can be asked with URLs.
 head -n 5 want > requests.seen

@@ -159,7 +159,7 @@ expect 2 '' '*'
 printf 'http://a/\nhttp://a/\nHTTP://A/\nx\n' > stats.txt
 run count --stats=json stats.txt
 expect 0 '2\n' '*'
-holds grep -q '^{"lines":4,"new":2,"seen":2,.*"not_urls":1,.*"bytes":32,"keys":2,.*"profile":"crawl/2",' err
+holds grep -q '^{"lines":4,"new":2,"seen":2,.*"not_urls":1,.*"bytes":32,"keys":2,.*"profile":"crawl/1",' err
 run count --stats --by host stats.txt
 expect 0 '*' '*'
 holds grep -qx 'lines        4' err
@@ -168,7 +168,7 @@ unseen add --seed 1 stats1.unseen stats.txt
 unseen add --seed 1 stats2.unseen stats.txt
 run count --stats=json stats1.unseen stats2.unseen
 expect 0 '2\n' '*'
-holds grep -q '^{"lines":4,"new":2,"seen":2,.*"bytes":32,"keys":2,.*"profile":"crawl/2",' err
+holds grep -q '^{"lines":4,"new":2,"seen":2,.*"bytes":32,"keys":2,.*"profile":"crawl/1",' err
 
 # --both: what is in each of the files, each line once; a file of one line, an empty one.
 seq 1 3 3000 > threes

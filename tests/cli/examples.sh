@@ -24,7 +24,7 @@ urls 5000 3000 5 > some
 printf 'http://e.com/\303\251\nhttp://e.com/%%C3%%A9' >> some
 "$UNSEEN" --seed 1 some > demo_want
 cat > exercise_want << 'END'
-unseen 1 profile=crawl/2 key=64 items=0
+unseen 1 profile=crawl/1 key=64 items=0
 new true false
 seen true false
 remove true false

@@ -81,11 +81,11 @@ done
 # Another profile.
 "$UNSEEN" add -p whatwg w3.unseen one
 run -x w3.unseen one
-expect 2 '' 'unseen: error: w3.unseen has the profile whatwg/2, the run has crawl/2\nunseen: hint: unseen -p whatwg/2 -x w3.unseen FILE\n'
-run -p whatwg/2 -x w3.unseen one
+expect 2 '' 'unseen: error: w3.unseen has the profile whatwg/1, the run has crawl/1\nunseen: hint: unseen -p whatwg/1 -x w3.unseen FILE\n'
+run -p whatwg/1 -x w3.unseen one
 expect 0 '' ''
 run -s one.unseen -x w3.unseen one
-expect 2 '' 'unseen: error: w3.unseen has the profile whatwg/2, one.unseen has crawl/2\nunseen: hint: unseen -p whatwg/2 -x w3.unseen FILE, without -s\n'
+expect 2 '' 'unseen: error: w3.unseen has the profile whatwg/1, one.unseen has crawl/1\nunseen: hint: unseen -p whatwg/1 -x w3.unseen FILE, without -s\n'
 run -x missing one
 expect 2 '' 'unseen: error: cannot open missing: No such file or directory\nunseen: hint: touch missing makes an empty list\n'
 run -x one.unseen -x - -

@@ -15,7 +15,7 @@ expect 0 "http://E.com:80/a/../b?x=1#f
   = http://e.com/b?x=1
 http://e.com/b?x=1
   = http://e.com/b?x=1
-same under crawl/2, by host-case, port, dot-segments, no-keep-fragment
+same under crawl/1, by host-case, port, dot-segments, no-keep-fragment
 " ''
 
 # One URL is explained and not compared.
@@ -67,7 +67,7 @@ expect 0 'mailto:a
   not a URL: its bytes are its identity
 ' ''
 run explain --json foo
-expect 0 '{"profile":"crawl/2","urls":[{"input":"foo","status":"failed","canonical":null,"steps":[{"rule":"no-scheme","sentence":"it has no scheme, such as http:","before":"foo","after":""}]}]}\n' ''
+expect 0 '{"profile":"crawl/1","urls":[{"input":"foo","status":"failed","canonical":null,"steps":[{"rule":"no-scheme","sentence":"it has no scheme, such as http:","before":"foo","after":""}]}]}\n' ''
 # An empty text is its own canonical form, which is empty, too, and not missing.
 run explain -p none --json ''
 expect 0 '{"profile":"none/1","urls":[{"input":"","status":"unchanged","canonical":"","steps":[]}]}\n' ''
@@ -84,7 +84,7 @@ expect 0 '../c#x
   = http://e.com/c
 http://e.com/c
   = http://e.com/c
-same under crawl/2, by base, no-keep-fragment
+same under crawl/1, by base, no-keep-fragment
 ' ''
 run explain --base mailto:x y
 expect 0 'y
@@ -128,9 +128,9 @@ expect 0 "u@E.com:81//a/./%%2541
 # A step that all of them take did not make them the same.
 run explain 'HTTP://e.com/a' 'HTTP://e.com/a#1' 'HTTP://e.com/./a'
 expect 0 '*' ''
-holds [ "$(tail -n 1 out)" = 'same under crawl/2, by no-keep-fragment, dot-segments' ]
+holds [ "$(tail -n 1 out)" = 'same under crawl/1, by no-keep-fragment, dot-segments' ]
 run explain http://e.com/ http://e.com/
-holds [ "$(tail -n 1 out)" = 'same under crawl/2, as they are' ]
+holds [ "$(tail -n 1 out)" = 'same under crawl/1, as they are' ]
 run explain foo foo
 expect 0 '*' ''
 run explain -p none http://e.com/ http://e.com/
@@ -142,7 +142,7 @@ expect 1 'http://www.e.com/
   = http://www.e.com/
 http://e.com/
   = http://e.com/
-not the same under crawl/2
+not the same under crawl/1
 the same with --rule strip-www
 the same under -p aggressive, by strip-www
 ' ''
@@ -155,32 +155,32 @@ answer() { # LINES OF THE ANSWER, then arguments
     printf "$want" > wanted
     same answered wanted
 }
-answer 'not the same under crawl/2\nthe same with --rule fold-scheme,strip-www\nthe same under -p aggressive, by fold-scheme, strip-www\n' \
+answer 'not the same under crawl/1\nthe same with --rule fold-scheme,strip-www\nthe same under -p aggressive, by fold-scheme, strip-www\n' \
     https://www.e.com/ http://e.com/
-answer 'not the same under crawl/2+strip-www\nthe same with --rule fold-scheme\nthe same under -p aggressive, by fold-scheme, strip-www\n' \
+answer 'not the same under crawl/1+strip-www\nthe same with --rule fold-scheme\nthe same under -p aggressive, by fold-scheme, strip-www\n' \
     --rule strip-www https://www.e.com/ http://e.com/
-answer 'not the same under whatwg/2
+answer 'not the same under whatwg/1
 the same with --rule no-keep-fragment
 the same under -p crawl, by no-keep-fragment
 the same under -p scrapy, by fragment
 the same under -p safebrowsing, by fragment
 the same under -p aggressive, by no-keep-fragment\n' -p whatwg http://e.com/#a http://e.com/#b
-answer 'not the same under crawl/2\nnor under any other profile, nor with all rules together\n' http://e.com/a http://e.com/b
-answer 'not the same under crawl/2\nnor under any other profile, nor with all rules together\n' foo bar
-answer 'not the same under crawl/2\nnor under any other profile, nor with all rules together\n' \
+answer 'not the same under crawl/1\nnor under any other profile, nor with all rules together\n' http://e.com/a http://e.com/b
+answer 'not the same under crawl/1\nnor under any other profile, nor with all rules together\n' foo bar
+answer 'not the same under crawl/1\nnor under any other profile, nor with all rules together\n' \
     http://e.com/ http://e.com/ http://e.com/b
-answer 'not the same under crawl/2+keep-fragment\nthe same with --rule no-keep-fragment
+answer 'not the same under crawl/1+keep-fragment\nthe same with --rule no-keep-fragment
 the same under -p crawl, by no-keep-fragment\nthe same under -p scrapy, by fragment\nthe same under -p safebrowsing, by fragment
 the same under -p aggressive, by no-keep-fragment\n' --rule keep-fragment http://e.com/#a http://e.com/
 # If no single rule is enough: a set of which none can be left out.
-answer 'not the same under crawl/2\nthe same with --rule fold-scheme,strip-www,strip-index\n' \
+answer 'not the same under crawl/1\nthe same with --rule fold-scheme,strip-www,strip-index\n' \
     https://www.e.com/index.html http://e.com/
-answer 'not the same under crawl/2\nthe same with --rule strip-index,strip-slash\n' http://e.com/b/index.html http://e.com/b
-answer 'not the same under aggressive/2\nthe same with --rule strip-query\n' \
+answer 'not the same under crawl/1\nthe same with --rule strip-index,strip-slash\n' http://e.com/b/index.html http://e.com/b
+answer 'not the same under aggressive/1\nthe same with --rule strip-query\n' \
     -p aggressive 'http://e.com/?a' 'http://e.com/?b'
-answer 'not the same under whatwg/2\nthe same with --rule no-keep-fragment,strip-trackers
+answer 'not the same under whatwg/1\nthe same with --rule no-keep-fragment,strip-trackers
 the same under -p aggressive, by no-keep-fragment, strip-trackers\n' -p whatwg 'http://e.com/?gclid=1#a' http://e.com/
-answer 'not the same under crawl/2+drop-params(a)\nthe same with --rule fold-scheme,strip-slash
+answer 'not the same under crawl/1+drop-params(a)\nthe same with --rule fold-scheme,strip-slash
 the same under -p aggressive, by fold-scheme, strip-slash\n' --drop-params a https://e.com/a/ http://e.com/a
 run explain --json https://www.e.com/index.html http://e.com/
 expect 1 '*' ''
@@ -203,9 +203,9 @@ expect 0 'http://e.com/\\x1b[31m\\xff\\xc2\\x9bé\\x7f
 
 # The same as JSON.
 run explain --json http://E.com/ http://e.com/
-expect 0 '{"profile":"crawl/2","urls":[{"input":"http://E.com/","status":"rewritten","canonical":"http://e.com/","steps":[{"rule":"host-case","sentence":"upper and lower case are the same in a host","before":"E.com","after":"e.com"}]},{"input":"http://e.com/","status":"unchanged","canonical":"http://e.com/","steps":[]}],"same":true,"by":["host-case"]}\n' ''
+expect 0 '{"profile":"crawl/1","urls":[{"input":"http://E.com/","status":"rewritten","canonical":"http://e.com/","steps":[{"rule":"host-case","sentence":"upper and lower case are the same in a host","before":"E.com","after":"e.com"}]},{"input":"http://e.com/","status":"unchanged","canonical":"http://e.com/","steps":[]}],"same":true,"by":["host-case"]}\n' ''
 run explain --json https://www.e.com/ http://e.com/
-expect 1 '{"profile":"crawl/2","urls":[{"input":"https://www.e.com/","status":"unchanged","canonical":"https://www.e.com/","steps":[]},{"input":"http://e.com/","status":"unchanged","canonical":"http://e.com/","steps":[]}],"same":false,"same_with":[{"option":"--rule fold-scheme,strip-www","by":["fold-scheme","strip-www"]},{"option":"-p aggressive","by":["fold-scheme","strip-www"]}]}\n' ''
+expect 1 '{"profile":"crawl/1","urls":[{"input":"https://www.e.com/","status":"unchanged","canonical":"https://www.e.com/","steps":[]},{"input":"http://e.com/","status":"unchanged","canonical":"http://e.com/","steps":[]}],"same":false,"same_with":[{"option":"--rule fold-scheme,strip-www","by":["fold-scheme","strip-www"]},{"option":"-p aggressive","by":["fold-scheme","strip-www"]}]}\n' ''
 run explain --json http://www.e.com/ http://e.com/
 expect 1 '*' ''
 holds grep -qF '"same_with":[{"option":"--rule strip-www","by":["strip-www"]},{"option":"-p aggressive","by":["strip-www"]}]}' out
@@ -213,37 +213,10 @@ run explain --json foo bar
 expect 1 '*' ''
 holds grep -qF '"same":false,"same_with":[]}' out
 
-# Old versions: the newest of the profile and of each rule are tried, too.
-run explain -p crawl/1 'http://a%D8%86.com/' http://xn--a-3kc.com/
-expect 1 'http://a%%D8%%86.com/
-  bad-name: IDNA has no such name
-    a%%D8%%86.com
-  not a URL: its bytes are its identity
-http://xn--a-3kc.com/
-  = http://xn--a-3kc.com/
-not the same under crawl/1
-the same under -p crawl/2, by host-escape
-the same under -p whatwg, by host-escape
-the same under -p safebrowsing, by host
-the same under -p aggressive, by host-escape
-' ''
-run explain -p 'crawl/1+strip-trackers+drop-params(a/1)' 'http://e.com/?igsh=1' http://e.com/
-expect 1 'http://e.com/?igsh=1
-  = http://e.com/?igsh=1
-http://e.com/
-  = http://e.com/
-not the same under crawl/1+strip-trackers+drop-params(a%%2F1)
-the same with --rule strip-trackers/2
-the same under -p crawl/2+strip-trackers/2+drop-params(a%%2F1), by strip-trackers
-the same under -p aggressive, by strip-trackers
-' ''
-for advice in '-p crawl/1 --rule strip-trackers/2' '-p crawl/2+strip-trackers/2+drop-params(a%2F1)'; do
-    run explain $advice 'http://e.com/?igsh=1' http://e.com/
-    expect 0 '*' ''
-done
-run explain -p crawl/2 --json 'http://e.com/?igsh=1' http://e.com/
-expect 1 '*' ''
-holds grep -qF '"same_with":[{"option":"--rule strip-trackers/2","by":["strip-trackers"]},{"option":"--rule strip-query",' out
+# A version of a rule means the rule.
+run explain -p crawl/1+strip-trackers/1 'http://e.com/?igsh=1' http://e.com/
+expect 0 '*' ''
+holds [ "$(tail -n 1 out)" = 'same under crawl/1+strip-trackers, by strip-trackers' ]
 
 # Long URLs and many of them.
 long=$(head -c 100000 /dev/zero | tr '\0' 'x')
@@ -251,7 +224,7 @@ run explain "http://E.com/$long" "http://e.com/$long"
 expect 0 '*' ''
 run explain $(awk 'BEGIN { for (i = 0; i < 500; i++) print "http://e.com:80/#" i }')
 expect 0 '*' ''
-holds [ "$(tail -n 1 out)" = 'same under crawl/2, by no-keep-fragment' ]
+holds [ "$(tail -n 1 out)" = 'same under crawl/1, by no-keep-fragment' ]
 
 run explain
 expect 2 '' '*'

@@ -99,7 +99,7 @@ expect 2 '' 'unseen: error: empty.seen: left out from byte 0 on: not a fingerpri
 "$UNSEEN" add urls.unseen list
 cp urls.unseen before
 run import --format requests.seen urls.unseen requests.seen
-expect 2 '' 'unseen: error: urls.unseen has the profile crawl/2, not none/1\nunseen: hint: unseen import --format requests.seen NEW.unseen FILE\n'
+expect 2 '' 'unseen: error: urls.unseen has the profile crawl/1, not none/1\nunseen: hint: unseen import --format requests.seen NEW.unseen FILE\n'
 same urls.unseen before
 run import -p crawl --format requests.seen new.unseen requests.seen
 expect 2 '' 'unseen: error: requests.seen holds fingerprints, which no profile reads as URLs\nunseen: hint: unseen import -p none --format requests.seen new.unseen FILE\n'

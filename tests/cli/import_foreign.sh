@@ -134,9 +134,9 @@ expect 0 'b\n' ''
 
 # What rewrites, or has no meaning, is refused.
 run -x full.filter list
-expect 2 '' 'unseen: error: full.filter is a foreign filter, asked with the bytes of each line; the profile crawl/2 rewrites them\nunseen: hint: unseen -p none -x full.filter FILE\n'
+expect 2 '' 'unseen: error: full.filter is a foreign filter, asked with the bytes of each line; the profile crawl/1 rewrites them\nunseen: hint: unseen -p none -x full.filter FILE\n'
 run -p whatwg -s w.unseen -x full.filter list
-expect 2 '' 'unseen: error: full.filter is a foreign filter, asked with the bytes of each line; the profile whatwg/2 rewrites them\nunseen: hint: unseen -p none -x full.filter FILE\n'
+expect 2 '' 'unseen: error: full.filter is a foreign filter, asked with the bytes of each line; the profile whatwg/1 rewrites them\nunseen: hint: unseen -p none -x full.filter FILE\n'
 run import -p crawl --format guava --funnel utf8 new.filter full.guava
 expect 2 '' 'unseen: error: a foreign filter is asked with the bytes of each line, which no profile may rewrite\nunseen: hint: unseen import --format guava --funnel utf8 new.filter FILE\n'
 run import --filter bloom --format dcso new.filter full.guava

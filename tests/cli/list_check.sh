@@ -51,9 +51,9 @@ for j in 1 2; do
     same want to
 done
 run check --stats=json url.list
-holds grep -q '"new":2,"seen":3,.*"keys":3,.*"profile":"crawl/2","filter":"list"' err
+holds grep -q '"new":2,"seen":3,.*"keys":3,.*"profile":"crawl/1","filter":"list"' err
 holds "$UNSEEN" check --stats url.list in 2> err > out
-holds grep -q '^profile  *crawl/2$' err
+holds grep -q '^profile  *crawl/1$' err
 printf '1,http://evil.example/a\n2,x\n' > in
 run check -k 2 -t , url.list
 expect 0 '1,http://evil.example/a\n' ''
@@ -136,7 +136,7 @@ holds grep -q '^entries  *2 of 2 given$' out
 holds grep -q '^changes  *0 added, 0 removed, 1 allowed$' out
 run info --json many.list
 expect 0 '*' ''
-holds grep -qE '"kind":"url","profile":"crawl/2","entries":[0-9]+,.*"fpr":1e-09,.*"key_bits":64}$' out
+holds grep -qE '"kind":"url","profile":"crawl/1","entries":[0-9]+,.*"fpr":1e-09,.*"key_bits":64}$' out
 if command -v python3 > /dev/null; then
     holds python3 -c 'import json, sys
 i = json.load(open("out"))

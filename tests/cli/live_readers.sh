@@ -57,7 +57,7 @@ begin socket "$UNSEEN" serve -n s --listen unix:socket
 asked dry 'http://e.com/1\nhttp://e.com/2\n' 'http://e.com/2\n'
 asked exclude 'http://e.com/1\nhttp://e.com/2\n' 'http://e.com/2\n'
 asked check 'http://e.com/1\nhttp://e.com/2\n' '1\thttp://e.com/1\n0\thttp://e.com/2\n'
-asked serve 'C http://e.com/1\nC http://e.com/2\n' 'unseen 1 profile=crawl/2 key=64 items=1\n1\n0\n'
+asked serve 'C http://e.com/1\nC http://e.com/2\n' 'unseen 1 profile=crawl/1 key=64 items=1\n1\n0\n'
 asked squid 'http://e.com/1\nhttp://e.com/2\n' 'OK\nERR\n'
 printf 'http://e.com/2\n' > in
 eventually grep -q listening socket.err

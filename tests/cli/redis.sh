@@ -62,7 +62,7 @@ wait "$client"
 
 # What cannot be.
 run -p none -s $set new
-expect 2 '' "unseen: error: the store at $set has the profile crawl/2, not none/1\nunseen: hint: unseen -s $set FILE\n"
+expect 2 '' "unseen: error: the store at $set has the profile crawl/1, not none/1\nunseen: hint: unseen -s $set FILE\n"
 run -n -s redis+unix:one.sock?key=missing new
 expect 2 '' 'unseen: error: there is no set at redis+unix:one.sock?key=missing yet\nunseen: hint: unseen -s redis+unix:one.sock?key=missing FILE makes it\n'
 holds [ "$(at one EXISTS missing)" = 0 ]
@@ -103,7 +103,7 @@ for words in info remove check; do
 done
 holds [ "$(at one EXISTS missing)" = 0 ]
 run add -p none $set new
-expect 2 '' "unseen: error: the store at $set has the profile crawl/2, not none/1\nunseen: hint: unseen add $set FILE\n"
+expect 2 '' "unseen: error: the store at $set has the profile crawl/1, not none/1\nunseen: hint: unseen add $set FILE\n"
 run add --filter bloom --capacity 10 $set new
 expect 2 '' "unseen: error: a set at $set has a profile and a rate, and no other settings\nunseen: hint: unseen add $set FILE\n"
 "$UNSEEN" add part.unseen new

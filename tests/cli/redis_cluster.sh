@@ -63,7 +63,7 @@ expect 0 '' '*'
 holds grep -q "\"keys\": *$urls" err
 run -p none -s "redis://127.0.0.1:$1/wide?shards=16" some
 expect 2 '' '*'
-holds grep -q 'has the profile crawl/2, not none/1' err
+holds grep -q 'has the profile crawl/1, not none/1' err
 
 # The other commands on a store: over many keys, and from a node that has not the key.
 changes_like_file "redis://127.0.0.1:$2/changed?shards=16"

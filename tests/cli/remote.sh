@@ -6,7 +6,6 @@
 
 urls 20000 12000 5 > some
 "$UNSEEN" --seed 1 -s file.unseen some > want
-# The store has an older version of the profile, which -p crawl means then.
 "$UNSEEN" add --seed 1 -p crawl/1 served.unseen /dev/null
 listening serve served.unseen --listen unix:sock
 
@@ -58,8 +57,8 @@ server=$first
 # What cannot be.
 run -p none -s unix:sock new
 expect 2 '' 'unseen: error: the store at unix:sock has the profile crawl/1, not none/1\nunseen: hint: unseen -s unix:sock FILE\n'
-run -p crawl/2 -s unix:sock new
-expect 2 '' 'unseen: error: the store at unix:sock has the profile crawl/1, not crawl/2\nunseen: hint: unseen -s unix:sock FILE\n'
+run -p whatwg -s unix:sock new
+expect 2 '' 'unseen: error: the store at unix:sock has the profile crawl/1, not whatwg/1\nunseen: hint: unseen -s unix:sock FILE\n'
 run -s unix:sock -o lines new
 expect 2 '' 'unseen: error: -o needs the store itself, to have each line in lines exactly once\nunseen: hint: unseen -s unix:sock FILE >> lines\n'
 holds [ ! -e lines ]

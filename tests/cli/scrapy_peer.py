@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The profile scrapy/2 beside w3lib itself: scrapy_peer.py TOOL TESTS URLS...
+"""The profile scrapy/1 beside w3lib itself: scrapy_peer.py TOOL TESTS URLS...
 
 URLS are files of URLs, one a line. The same URLs are asked mutated, too. Answers must be equal, or differ for
 a reason that docs/url-identity.md ("scrapy and w3lib") lists. No difference may be a wrong merge: w3lib must
@@ -188,7 +188,7 @@ class Comparison:
             print(what, *texts, sep="\n    ", file=sys.stderr)
 
     def compare_texts(self, urls):
-        for url, ours in zip(urls, ask_unseen(self.tool, urls, "-p", "scrapy/2")):
+        for url, ours in zip(urls, ask_unseen(self.tool, urls, "-p", "scrapy/1")):
             theirs, error = ask_w3lib(url)
             if theirs == ours or (error and ours == url):
                 self.counts["texts equal"] += 1
@@ -201,7 +201,7 @@ class Comparison:
                 self.complain("a wrong merge:", url, ours, theirs)
 
     def compare_fingerprints(self, urls):
-        texts = ask_unseen(self.tool, urls, "-p", "scrapy/2")
+        texts = ask_unseen(self.tool, urls, "-p", "scrapy/1")
         for url, text, ours in zip(urls, texts, ask_unseen(self.tool, urls, "--fingerprint")):
             theirs = ask_scrapy(url)
             if theirs is None:
@@ -225,7 +225,7 @@ class Comparison:
                 reason = named[1].decode() if named else reason
                 continue
             url, want, want_theirs = (unescape(text) for text in line.split(b"\t"))
-            ours = ask_unseen(self.tool, [url], "-p", "scrapy/2")[0]
+            ours = ask_unseen(self.tool, [url], "-p", "scrapy/1")[0]
             theirs, error = ask_w3lib(url)
             if ours != (url if want == b"!" else want):
                 self.complain("unseen has another form:", url, ours)
@@ -277,7 +277,7 @@ def main():
         urls += chance.sample(lines, min(len(lines), LIST_MAX))
     urls += [
         unescape(line.split(b"\t")[0])
-        for line in open(f"{tests}/vectors/scrapy_2.tsv", "rb").read().splitlines()
+        for line in open(f"{tests}/vectors/scrapy.tsv", "rb").read().splitlines()
         if line and not line.startswith(b"#")
     ]
     urls = [url for url in urls if url and b"\n" not in url and b"\0" not in url]

@@ -1,4 +1,4 @@
-# The profile scrapy/2 and canon --fingerprint beside w3lib 2.5, and beside Scrapy where that is installed,
+# The profile scrapy/1 and canon --fingerprint beside w3lib 2.5, and beside Scrapy where that is installed,
 # too. UNSEEN_SCRAPY_PYTHON is the Python that has them.
 # Label: once
 . "$(dirname "$0")/lib/common.bash"

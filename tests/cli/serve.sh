@@ -15,7 +15,7 @@ talk() {
 # ---- Every request ------------------------------------------------------------------------------
 printf '' > in
 run serve s
-expect 0 'unseen 1 profile=crawl/2 key=64 items=0\n' ''
+expect 0 'unseen 1 profile=crawl/1 key=64 items=0\n' ''
 rm in
 printf 'A http://e.com/\nA HTTP://E.com:80/#x\nC http://e.com/\nC http://e.com/b\n' | talk s
 expect 0 '1\n0\n1\n0\n' ''
@@ -25,14 +25,14 @@ printf 'B 3 A\nhttp://b/1\nhttp://e.com/\nhttp://b/1\nB 2 C\nhttp://b/1\nq\nB 2 
     talk s
 expect 0 '100\n10\n01\n' ''
 run serve s
-expect 0 'unseen 1 profile=crawl/2 key=64 items=1\n' ''
+expect 0 'unseen 1 profile=crawl/1 key=64 items=1\n' ''
 printf 'I\n' | talk s
 expect 0 '*' ''
 if command -v python3 > /dev/null; then
     cat > info.py << 'END'
 import json, sys
 info = json.load(sys.stdin)
-assert info["keys"] == 1 and info["profile"] == "crawl/2" and info["key_bits"] == 64, info
+assert info["keys"] == 1 and info["profile"] == "crawl/1" and info["key_bits"] == 64, info
 assert info["filter"] == "compact" and info["log_bytes"] > 0, info
 END
     holds python3 info.py < out
@@ -126,7 +126,7 @@ holds grep -q 'missing/s' err
 run serve -p none --key-bits 96 new
 expect 0 'unseen 1 profile=none/1 key=96 items=0\n' ''
 run serve --rule strip-www ruled
-expect 0 'unseen 1 profile=crawl/2+strip-www key=64 items=0\n' ''
+expect 0 'unseen 1 profile=crawl/1+strip-www key=64 items=0\n' ''
 
 # To ask only: nothing is written, nothing is made.
 cp s before
@@ -183,7 +183,7 @@ mkfifo ask answer
 pid=$!
 exec 3> ask 4< answer
 read -r -t 20 hello <&4
-holds [ "${hello%items=*}" = "unseen 1 profile=crawl/2 key=64 " ]
+holds [ "${hello%items=*}" = "unseen 1 profile=crawl/1 key=64 " ]
 for i in 1 2 3; do
     printf 'A %s\nC %s\nA part' "$i" "$i" >&3
     read -r -t 20 first <&4
@@ -391,7 +391,7 @@ fi
 # To a file: all of it.
 printf 'A 1\nB 2 A\n1\n2\nF\n' > in
 run serve file
-expect 0 'unseen 1 profile=crawl/2 key=64 items=0\n1\n01\nOK\n' ''
+expect 0 'unseen 1 profile=crawl/1 key=64 items=0\n1\n01\nOK\n' ''
 rm in
 
 # Nothing lost in 20 kills at random times: what was answered before the last F that was answered

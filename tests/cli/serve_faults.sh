@@ -29,13 +29,13 @@ refused 'cannot listen on unix:sock: Address already in use' \
 # The first is as it was.
 run -s unix:sock urls
 expect 0 'http://e.com/\n' ''
-refused 'the store at unix:sock has the profile crawl/2, not none/1' 'unseen -s unix:sock FILE' \
+refused 'the store at unix:sock has the profile crawl/1, not none/1' 'unseen -s unix:sock FILE' \
     -s unix:sock -p none urls
-refused 'the store at unix:sock has the profile crawl/2, not whatwg/2' 'unseen -s unix:sock FILE' \
+refused 'the store at unix:sock has the profile crawl/1, not whatwg/1' 'unseen -s unix:sock FILE' \
     -n -s unix:sock -p whatwg urls
 stop_listening
 holds [ "$server_status" = 143 ]
-refused 'served has the profile crawl/2, not none/1' 'unseen serve served' serve -p none served --listen unix:other
+refused 'served has the profile crawl/1, not none/1' 'unseen serve served' serve -p none served --listen unix:other
 
 # ---- What is in the way of the socket ---------------------------------------------------------------
 echo keep > plain

@@ -22,7 +22,7 @@ not a URL    4
 bytes        10
 keys         3
 memory       M
-profile      crawl/2
+profile      crawl/1
 wrong seen   R (at most 5e-09)
 seconds      S
 END
@@ -34,7 +34,7 @@ END
     run -j "$j" --stats=json --fpr 1e-5
     expect 0 'aa\nb\nc\n' '*'
     holds [ "$(wc -l < err)" = 1 ]
-    holds grep -qE '^\{"lines":4,"new":3,"seen":1,"too_long":0,"other_shares":0,"without_key":0,"not_urls":4,"excluded_by":0,"bytes":10,"keys":3,"memory":[0-9]+,"fpr_estimate":[0-9.e-]+,"fpr_promise":[0-9.e-]+,"profile":"crawl/2","filter":"compact","cpu":"[a-z0-9]+","seconds":[0-9.]+\}$' err
+    holds grep -qE '^\{"lines":4,"new":3,"seen":1,"too_long":0,"other_shares":0,"without_key":0,"not_urls":4,"excluded_by":0,"bytes":10,"keys":3,"memory":[0-9]+,"fpr_estimate":[0-9.e-]+,"fpr_promise":[0-9.e-]+,"profile":"crawl/1","filter":"compact","cpu":"[a-z0-9]+","seconds":[0-9.]+\}$' err
     if command -v python3 > /dev/null; then
         holds python3 -c 'import json, sys; d = json.load(open("err")); sys.exit(d["keys"] != 3)'
     fi
@@ -50,12 +50,12 @@ END
     printf 'http://a/\nx\nhttp://b/\nx\ny\nz\n' > lines
     run -j "$j" --stats=json -m 3 lines
     expect 0 'http://a/\nx\nhttp://b/\n' '*'
-    holds grep -q '"lines":3,.*"not_urls":1,.*"profile":"crawl/2",' err
+    holds grep -q '"lines":3,.*"not_urls":1,.*"profile":"crawl/1",' err
     run -j "$j" --stats=json -p none lines
     expect 0 'http://a/\nx\nhttp://b/\ny\nz\n' '*'
     holds grep -q '"lines":6,.*"not_urls":0,.*"profile":"none/1",' err
     run -j "$j" --stats=json --rule strip-www,no-strip-www --rule sort-query lines
-    holds grep -q '"not_urls":4,.*"profile":"crawl/2+sort-query",' err
+    holds grep -q '"not_urls":4,.*"profile":"crawl/1+sort-query",' err
 
     run -j "$j" --stats=json /dev/null
     expect 0 '' '*'

@@ -172,7 +172,7 @@ expect 2 '' "unseen: error: other.unseen has the seed id $(id other.unseen), all
 run merge new.unseen all.unseen other.unseen
 expect 2 '' "unseen: error: other.unseen has the seed id $(id other.unseen), all.unseen has $(id all.unseen)\nunseen: hint: unseen add --like all.unseen NEW FILE makes a store that can be merged with it; of this one only the URLs can be added: unseen add all.unseen FILE\n"
 run merge --into all.unseen whatwg.unseen
-expect 2 '' 'unseen: error: whatwg.unseen has the profile whatwg/2, all.unseen has crawl/2\nunseen: hint: unseen add --like all.unseen NEW FILE makes a store that can be merged with it; of this one only the URLs can be added: unseen add all.unseen FILE\n'
+expect 2 '' 'unseen: error: whatwg.unseen has the profile whatwg/1, all.unseen has crawl/1\nunseen: hint: unseen add --like all.unseen NEW FILE makes a store that can be merged with it; of this one only the URLs can be added: unseen add all.unseen FILE\n'
 run merge --into wide.unseen all.unseen
 expect 2 '' 'unseen: error: all.unseen keeps 64 bits of each key, wide.unseen keeps 128\nunseen: hint: unseen rewrite --key-bits 64 wide.unseen\n'
 same all.unseen before
@@ -198,7 +198,7 @@ holds grep -qE '^keys +3$' out
 run info --json v.unseen
 holds python3 -c 'import json, re, sys
 info = json.load(open("out"))
-assert info["keys"] == 3 and info["filter"] == "compact" and info["profile"] == "crawl/2"
+assert info["keys"] == 3 and info["filter"] == "compact" and info["profile"] == "crawl/1"
 assert info["key_bits"] == 64 and info["log"] is True and re.fullmatch("[0-9a-f]{16}", info["seed_id"])
 assert info["log_bytes"] > 16384 and 0 < info["fill"] < 1 and 0 < info["fpr_estimate"] < 5e-9
 assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", info["written"])'

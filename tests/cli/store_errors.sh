@@ -21,21 +21,21 @@ cp v.unseen good
 "$UNSEEN" -s s.unseen -p scrapy --rule keep-fragment --key-bits 96 --fpr 1e-6 --seed 5 one > /dev/null
 for how in '-s v.unseen' 'add v.unseen'; do
     called="unseen ${how% *}"
-    wrong 2 'v.unseen has the profile crawl/2, not whatwg/2' "unseen $how FILE" $how -p whatwg one
-    wrong 2 'v.unseen has the profile crawl/2, not crawl/2+strip-www' "unseen $how FILE" $how --rule strip-www one
+    wrong 2 'v.unseen has the profile crawl/1, not whatwg/1' "unseen $how FILE" $how -p whatwg one
+    wrong 2 'v.unseen has the profile crawl/1, not crawl/1+strip-www' "unseen $how FILE" $how --rule strip-www one
     wrong 2 'v.unseen has the rate 5e-09, not 1e-06' 'unseen rewrite --fpr 1e-06 v.unseen' $how --fpr 1e-6 one
     wrong 2 'v.unseen keeps 64 bits of each key, not 96' "unseen $how FILE" $how --key-bits 96 one
     wrong 2 'v.unseen was made with another seed' "unseen $how FILE" $how --seed 1 one
     wrong 2 'v.unseen has a log' "unseen $how FILE" $how --no-log one
     wrong 2 'v.unseen has the mode 600, not 640' 'chmod 640 v.unseen' $how --mode 640 one
 done
-wrong 2 's.unseen has the profile scrapy/2+keep-fragment, not crawl/2' 'unseen -s s.unseen FILE' -s s.unseen -p crawl one
+wrong 2 's.unseen has the profile scrapy/1+keep-fragment, not crawl/1' 'unseen -s s.unseen FILE' -s s.unseen -p crawl one
 wrong 2 's.unseen keeps 96 bits of each key, not 64' 'unseen rewrite --key-bits 64 s.unseen' -s s.unseen --key-bits 64 one
 same v.unseen good
 # The hints work, and what is not given is the store's; so do all settings as they are.
-run -s v.unseen -p crawl/2 one
+run -s v.unseen -p crawl/1 one
 expect 0 '' ''
-run -s s.unseen -p scrapy/2+keep-fragment one
+run -s s.unseen -p scrapy/1+keep-fragment one
 expect 0 '' ''
 run -s s.unseen --rule keep-fragment -p scrapy --key-bits 96 --fpr 1e-6 --seed 5 --filter compact one
 expect 0 '' ''

@@ -309,7 +309,7 @@ static void newer_versions(void)
         try_newer(&pair, "a feature to read", READ_OFFSET, bit, UNSEEN_ERR_VERSION,
                   UNSEEN_ERR_VERSION);
     }
-    try_newer(&pair, "version 3", VERSION_OFFSET, 3, UNSEEN_ERR_VERSION, UNSEEN_ERR_VERSION);
+    try_newer(&pair, "version 2", VERSION_OFFSET, 2, UNSEEN_ERR_VERSION, UNSEEN_ERR_VERSION);
     pair_free(&pair);
 }
 

@@ -667,10 +667,10 @@ static void check_header(void)
     CHECK(header_with(&image, 24, 0x89, &plain) == UNSEEN_OK);
     CHECK(header_with(&image, 24, 0x88, &plain) == UNSEEN_ERR_CORRUPT);
     CHECK(header_with(&image, 16, 1, &plain) == UNSEEN_ERR_CORRUPT); /* reserved */
-    CHECK(header_with(&image, 24 + 8, 4, &plain) == UNSEEN_ERR_VERSION);
-    CHECK(header_with(&image, 24 + 8, 1, &plain) == UNSEEN_ERR_VERSION);
+    CHECK(header_with(&image, 24 + 8, 2, &plain) == UNSEEN_ERR_VERSION);
+    CHECK(header_with(&image, 24 + 8, 0, &plain) == UNSEEN_ERR_VERSION);
     CHECK(header_with(&image, 24 + 12, 1, &plain) == UNSEEN_ERR_VERSION);
-    CHECK(header_with(&image, 24 + 16, 1, &plain) == UNSEEN_ERR_VERSION);
+    CHECK(header_with(&image, 24 + 16, 2, &plain) == UNSEEN_ERR_VERSION);
     CHECK(header_with(&image, 24 + 64, 'C', &plain) == UNSEEN_ERR_VERSION); /* "Compact" */
     CHECK(header_with(&image, 24 + 79, 'x', &plain) == UNSEEN_ERR_CORRUPT);
     CHECK(header_with(&image, 24 + 128, 'N', &plain) == UNSEEN_ERR_MISMATCH);

@@ -6,7 +6,6 @@
  * - opens a copy of the file, asks it for members and for others, and compares every answer, false
  *   positives included, with the recorded line in answers.txt;
  * - makes the file again from the same inputs and compares all bytes.
- * Files of format version 1 must be refused with a sentence that says so.
  *
  *     test_golden                 the test
  *     test_golden --make FOLDER   writes all golden files and answers.txt into FOLDER
@@ -49,8 +48,7 @@ enum {
     CHANGES = 8,   /* a list is changed after it was built */
     SQUEEZED = 32, /* the golden file is squeezed */
     MANY = 64,     /* NMANY members: several pages, groups or links */
-    SUMMED = 128,  /* the golden file is only a checksum of what is made */
-    OLDER = 256    /* as an older version made it: opened, not made */
+    SUMMED = 128   /* the golden file is only a checksum of what is made */
 };
 
 /* One golden file. All of them have the seed "golden" and the members 0 to NMEMBERS - 1. */
@@ -106,18 +104,12 @@ static const struct golden goldens[] = {
     {"store-exact-no-log", STORE, "exact", "none", 128, 1, 1e-12, 0, URL, NO_LOG},
     {"store-bloom", STORE, "bloom", "none", 96, 1, 0.01, 1000, URL, 0},
     {"store-block", STORE, "block", "none", 64, 1, 0.01, 1000, URL, 0},
-    {"store-counting", STORE, "counting", "none", 128, 1, 0.01, 1000, URL, REMOVES | OLDER},
-    {"store-counting-no-log", STORE, "counting", "none", 96, 1, 0.01, 1000, URL,
-     NO_LOG | REMOVES | OLDER},
-    {"store-counting-set", STORE, "counting", "none", 128, 1, 0.01, 1000, URL, REMOVES},
-    {"store-counting-set-no-log", STORE, "counting", "none", 96, 1, 0.01, 1000, URL,
-     NO_LOG | REMOVES},
+    {"store-counting", STORE, "counting", "none", 128, 1, 0.01, 1000, URL, REMOVES},
+    {"store-counting-no-log", STORE, "counting", "none", 96, 1, 0.01, 1000, URL, NO_LOG | REMOVES},
     {"store-scalable", STORE, "scalable", "none", 64, 1, 0.01, 100, URL, 0},
     {"store-scalable-bloom", STORE, "scalable-bloom", "none", 96, 1, 0.01, 100, URL, 0},
     {"store-scalable-count", STORE, "scalable-count", "none", 64, 1, 0.01, 100, URL, REMOVES},
     {"store-scalable-count-no-log", STORE, "scalable-count", "none", 128, 1, 0.01, 100, URL,
-     NO_LOG | REMOVES | OLDER},
-    {"store-scalable-count-set-no-log", STORE, "scalable-count", "none", 128, 1, 0.01, 100, URL,
      NO_LOG | REMOVES},
 
     {"list-bytes", LIST, NULL, "none", 0, 1, 0.01, 0, URL, 0},
@@ -125,47 +117,24 @@ static const struct golden goldens[] = {
     {"list-fine", LIST, NULL, "none", 0, 1, 1e-7, 0, URL, MANY | SUMMED},
     {"list-finest", LIST, NULL, "none", 0, 1, 1e-9, 0, URL, 0},
     {"list-url", LIST, NULL, "crawl/1", 0, 2, 0.01, 0, URL, 0},
-    {"list-expressions", LIST, NULL, "safebrowsing/1", 0, 1, 0.01, 0, UNSEEN_KIND_EXPRESSIONS_1, 0},
-    {"list-mail", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_MAIL_1, 0},
+    {"list-expressions", LIST, NULL, "safebrowsing/1", 0, 1, 0.01, 0, UNSEEN_KIND_EXPRESSIONS, 0},
+    {"list-mail", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_MAIL, 0},
     {"list-ip", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_IP, 0},
     {"list-phone", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_PHONE, 0},
     {"list-bytes-changed", LIST, NULL, "none", 0, 1, 0.01, 0, URL, CHANGES},
     {"list-url-changed", LIST, NULL, "crawl/1", 0, 1, 0.01, 0, URL, CHANGES},
     {"list-expressions-changed", LIST, NULL, "safebrowsing/1", 0, 1, 0.01, 0,
-     UNSEEN_KIND_EXPRESSIONS_1, CHANGES},
-    {"list-mail-changed", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_MAIL_1, CHANGES},
+     UNSEEN_KIND_EXPRESSIONS, CHANGES},
+    {"list-mail-changed", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_MAIL, CHANGES},
     {"list-ip-changed", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_IP, CHANGES},
     {"list-phone-changed", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_PHONE, CHANGES},
 
-    {"list-expressions-2", LIST, NULL, "safebrowsing/1", 0, 1, 0.01, 0, UNSEEN_KIND_EXPRESSIONS, 0},
-    {"list-mail-2", LIST, NULL, "none", 0, 1, 0.01, 0, UNSEEN_KIND_MAIL, 0},
-
-    {"set-exact-whatwg-2", SET, "exact", "whatwg/2", 128, 1, 1e-12, 0, URL, 0},
-    {"store-compact-crawl-2", STORE, "compact", "crawl/2", 64, 1, 0, 0, URL, REMOVES},
-    {"list-url-crawl-2", LIST, NULL, "crawl/2", 0, 1, 0.01, 0, URL, CHANGES},
-
     {"bitmap", BITMAP, NULL, NULL, 0, 0, 0, 0, URL, 0},
 
-    {"v2-set-compact", SET, "compact", "crawl/1", 128, 1, 0, 0, URL, REMOVES | OLDER},
-    {"v2-set-compact-wide", SET, "compact", "none", 96, 1, 2e-6, 0, URL, OLDER},
-    {"v2-set-exact", SET, "exact", "none", 64, 1, 0, 0, URL, REMOVES | OLDER},
-    {"v2-set-bloom", SET, "bloom", "scrapy/1", 128, 1, 0.01, 1000, URL, OLDER},
-    {"v2-set-counting", SET, "counting", "none", 64, 1, 0.01, 1000, URL, REMOVES | OLDER},
-    {"v2-set-scalable-count", SET, "scalable-count", "none", 128, 1, 0.01, 100, URL,
-     REMOVES | OLDER},
-    {"v2-store-compact-no-log", STORE, "compact", "none", 64, 1, 0, 0, URL,
-     NO_LOG | REMOVES | OLDER},
 };
 
-/* Files of format version 1, made by tests/golden/make.sh v1. */
-static const struct {
-    const char *name;
-    enum type type;
-} olds[] = {{"v1-store", STORE}, {"v1-store-no-log", STORE}, {"v1-list", LIST}, {"v1-set", SET}};
-
 enum {
-    NGOLDENS = sizeof(goldens) / sizeof(goldens[0]),
-    NOLDS = sizeof(olds) / sizeof(olds[0])
+    NGOLDENS = sizeof(goldens) / sizeof(goldens[0])
 };
 
 static const char SEED[] = "golden";
@@ -331,7 +300,7 @@ static size_t member(const struct golden *g, unsigned i, char *text)
 {
     int len = 0;
     i = g->flags & MANY && i >= NMEMBERS ? i + NASKED : i;
-    switch (unseen_kind_newest(g->kind)) {
+    switch (g->kind) {
     case UNSEEN_KIND_EXPRESSIONS:
         len = snprintf(text, TEXT_CAP, i % 2 ? "e%u.example/" : "e%u.example/a/", i);
         break;
@@ -357,7 +326,7 @@ static size_t member(const struct golden *g, unsigned i, char *text)
 static size_t question(const struct golden *g, unsigned i, char *text)
 {
     int len = 0;
-    switch (unseen_kind_newest(g->kind)) {
+    switch (g->kind) {
     case UNSEEN_KIND_EXPRESSIONS:
         len = snprintf(text, TEXT_CAP, "http://www.e%u.example/a/b.html?x=%u", i, i);
         break;
@@ -809,38 +778,11 @@ static void check_opens(const struct golden *g, const char *recorded)
 static void check_made(const struct golden *g)
 {
     entropy = 0;
-    if (g->flags & OLDER) {
-        return;
-    }
     jobs[g->type].make(g, path_in(work, g->name));
     shrink(g);
     check_same_file(g->name, g->name);
     check_same_file(image_of(g->name), image_of(g->name));
     forget(g->name);
-}
-
-static void check_old(const char *name, enum type type)
-{
-    struct unseen_store *store = NULL;
-    struct unseen_list *list = NULL;
-    struct unseen_set *set = NULL;
-    const char *copy = path_in(work, name);
-    CHECK(copy_file(path_in(folder, name), copy));
-    (void)copy_file(path_in(folder, image_of(name)), path_in(work, image_of(name)));
-    (void)snprintf(error.text, sizeof(error.text), "no sentence");
-    if (type == SET) {
-        CHECK(read_set(copy, NULL, &set) == UNSEEN_ERR_VERSION);
-        CHECK(strstr(unseen_status_string(UNSEEN_ERR_VERSION), "version"));
-        forget(name);
-        return;
-    }
-    const enum unseen_status status = type == STORE ? unseen_store_open(&store, copy, NULL, &error)
-                                                    : unseen_list_open(&list, copy, NULL, &error);
-    CHECK(status == UNSEEN_ERR_VERSION);
-    if (!CHECK(strstr(error.text, "version") && strstr(error.text, name))) {
-        fprintf(stderr, "%s\n", error.text);
-    }
-    forget(name);
 }
 
 /* Writes everything into work, which is the folder that was asked for. */
@@ -852,10 +794,8 @@ static void make_all(void)
         const struct golden *g = &goldens[i];
         char copy[PATH_CAP + TEXT_CAP];
         entropy = 0;
-        if (!(g->flags & OLDER)) {
-            forget(g->name);
-            jobs[g->type].make(g, path_in(work, g->name));
-        }
+        forget(g->name);
+        jobs[g->type].make(g, path_in(work, g->name));
         (void)snprintf(copy, sizeof(copy), "%s", path_in(work, "copy"));
         CHECK(copy_file(path_in(work, g->name), copy));
         (void)copy_file(path_in(work, image_of(g->name)), path_in(work, "copy.image"));
@@ -878,9 +818,6 @@ static void check_all(void)
     for (size_t i = 0; i < NGOLDENS; i++) {
         check_opens(&goldens[i], recorded);
         check_made(&goldens[i]);
-    }
-    for (size_t i = 0; i < NOLDS; i++) {
-        check_old(olds[i].name, olds[i].type);
     }
     free(recorded);
     CHECK(rmdir(work) == 0);

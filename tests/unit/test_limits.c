@@ -277,7 +277,6 @@ static void test_image(const struct shape *shape)
 {
     struct unseen__log log = {.fd = -1};
     struct unseen__image_header header = {
-        .read_features = strcmp(shape->filter, "counting") == 0 ? UNSEEN__IMAGE_COUNTS_ONCE : 0,
         .log_end = UNSEEN__RECORDS_OFFSET,
     };
     struct meter meter = {0};

@@ -276,34 +276,6 @@ static void test_uncommitted(const struct test_store_kind *kind)
     test_store_close(store);
 }
 
-/* An image of an older version, which counted repeats, is not used; the next image is. */
-static void test_older_image(const struct test_store_kind *kind)
-{
-    uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
-    struct unseen__image_header header;
-    test_folder_clear(dir);
-    struct unseen_store *store = open_store(kind, UNSEEN_STORE_CREATE);
-    CHECK_EQ(add_range(store, 0, MANY), MANY);
-    commit(store);
-    test_store_close(store);
-    const int fd = open(image, O_RDWR);
-    CHECK(fd >= 0 && pread(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes));
-    CHECK(unseen__image_header_decode(bytes, &header) == UNSEEN_OK);
-    CHECK_EQ(header.read_features, UNSEEN__IMAGE_COUNTS_ONCE);
-    header.read_features = 0;
-    unseen__image_header_encode(&header, bytes);
-    CHECK(pwrite(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes));
-    CHECK(close(fd) == 0);
-    check_verify("an older image");
-    for (int run = 0; run < 2; run++) {
-        store = open_store(kind, UNSEEN_STORE_WRITE);
-        CHECK_EQ(test_store_info(store).image_covers > 0, run == 1);
-        CHECK(!test_store_info(store).image_damaged);
-        CHECK_EQ(add_range(store, 0, MANY), 0);
-        test_store_close(store);
-    }
-}
-
 /* ---- rewrite ---- */
 
 static uint64_t log_size(void)
@@ -531,8 +503,6 @@ int main(void)
     for (int i = 0; i < 4; i++) {
         test_churn_draft(&kinds[0], i & 1, i & 2);
     }
-    test_older_image(&(struct test_store_kind){"counting", 1e-6, 100000, true});
-    test_older_image(&(struct test_store_kind){"scalable-count", 1e-5, 0, true});
     test_wrong_answers(&(struct test_store_kind){"counting", 0.1, 60000, true});
     test_wrong_answers(&(struct test_store_kind){"scalable-count", 0.1, 0, true});
     test_folder_remove(dir);

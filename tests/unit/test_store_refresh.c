@@ -349,10 +349,10 @@ static void test_replaced(void)
                   "%s has been replaced by a store with another seed");
     CHECK(unlink(path) == 0);
     other = test_store_options(kind, UNSEEN_STORE_CREATE);
-    other.profile = "crawl/2";
+    other.profile = "crawl/1";
     test_store_close(test_store_open(path, &other));
     check_refused(store, UNSEEN_ERR_MISMATCH, UNSEEN_SETTING_PROFILE,
-                  "%s has been replaced: it has the profile crawl/2 now, not none/1");
+                  "%s has been replaced: it has the profile crawl/1 now, not none/1");
     CHECK(unlink(path) == 0);
     other = test_store_options(kind, UNSEEN_STORE_CREATE);
     other.key_bits = 96;

@@ -18,7 +18,7 @@ struct list {
 
 static bool needs_url(enum unseen_kind kind)
 {
-    return kind == UNSEEN_KIND_URL || unseen_kind_newest(kind) == UNSEEN_KIND_EXPRESSIONS;
+    return kind == UNSEEN_KIND_URL || kind == UNSEEN_KIND_EXPRESSIONS;
 }
 
 /* Finds the canonicaliser under which the list was built. */

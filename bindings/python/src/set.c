@@ -228,7 +228,7 @@ static PyMethodDef set_methods[] = {
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef set_getters[] = {
-    {"profile", collection_profile, NULL, PyDoc_STR("The URL identity, as crawl/2."), NULL},
+    {"profile", collection_profile, NULL, PyDoc_STR("The URL identity, as crawl/1."), NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyType_Slot set_slots[] = {

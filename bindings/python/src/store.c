@@ -260,7 +260,7 @@ static PyMethodDef store_methods[] = {
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef store_getters[] = {
-    {"profile", collection_profile, NULL, PyDoc_STR("The URL identity, as crawl/2."), NULL},
+    {"profile", collection_profile, NULL, PyDoc_STR("The URL identity, as crawl/1."), NULL},
     {"closed", store_closed, NULL, PyDoc_STR("Whether the store is closed."), NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 

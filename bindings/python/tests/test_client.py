@@ -45,7 +45,7 @@ class Client(unittest.TestCase):
     def test_methods(self):
         server = self.serve()
         with unseen.connect(server.address) as c:
-            self.assertEqual(c.profile, "crawl/2")
+            self.assertEqual(c.profile, "crawl/1")
             self.assertIs(c.add("http://e.com/a"), True)
             self.assertIs(c.add(b"HTTP://E.com:80/a#top"), False)
             self.assertIn("http://e.com/a", c)
@@ -59,7 +59,7 @@ class Client(unittest.TestCase):
             self.assertEqual(c.add_many([]).tolist(), [])
             self.assertIsNone(c.commit())
             self.assertEqual(len(c), len(urls) + 2)
-            self.assertEqual(c.info()["profile"], "crawl/2")
+            self.assertEqual(c.info()["profile"], "crawl/1")
             with unseen.connect(server.address) as other:
                 self.assertNotIn("http://e.com/a", other)
                 self.assertIn("http://e.com/b", other)
@@ -224,7 +224,7 @@ class Client(unittest.TestCase):
                 connection.close()
 
             address = "127.0.0.1:%d" % server.getsockname()[1]
-            for text in b"", b"220 mail\r\n", b"E the server is full\n", b"unseen 1 profile=crawl/2":
+            for text in b"", b"220 mail\r\n", b"E the server is full\n", b"unseen 1 profile=crawl/1":
                 thread = threading.Thread(target=answer, args=(text,))
                 thread.start()
                 with self.assertRaises(unseen.Error):
@@ -237,7 +237,7 @@ class Client(unittest.TestCase):
         with socket.create_server(("127.0.0.1", 0)) as server:
             def answer(marks):
                 connection = server.accept()[0]
-                connection.sendall(b"unseen 1 profile=crawl/2\n")
+                connection.sendall(b"unseen 1 profile=crawl/1\n")
                 connection.recv(1000)
                 connection.sendall(marks)
                 connection.close()

@@ -40,7 +40,7 @@ class List(unittest.TestCase):
             self.assertEqual(l.covers(bad).count(True), 5000)
             self.assertEqual(l.covers(iter(bad + good)), [True] * 5000 + [False] * 3000)
             info = l.info()
-            self.assertEqual((info["kind"], info["profile"], info["entries"]), ("url", "crawl/2", 5000))
+            self.assertEqual((info["kind"], info["profile"], info["entries"]), ("url", "crawl/1", 5000))
             self.assertIsNone(l.verify())
 
     def test_sites(self):

@@ -184,7 +184,7 @@ class Client(unittest.TestCase):
 
     def test_methods(self):
         with self.connect() as c:
-            self.assertEqual(c.profile, "crawl/2")
+            self.assertEqual(c.profile, "crawl/1")
             self.assertIs(c.add("http://e.com/a"), True)
             self.assertIs(c.add(b"HTTP://E.com:80/a#top"), False)
             self.assertIn("http://e.com/a", c)
@@ -200,7 +200,7 @@ class Client(unittest.TestCase):
             self.assertIsNone(c.commit())
             self.assertEqual(len(c), len(urls) + 5)
             info = c.info()
-            self.assertEqual((info["profile"], info["filter"]), ("crawl/2", "compact"))
+            self.assertEqual((info["profile"], info["filter"]), ("crawl/1", "compact"))
             self.assertLessEqual(info["fpr_promise"], 5e-9)
             self.assertFalse(c.closed)
         self.assertTrue(c.closed)

@@ -146,7 +146,7 @@ class Filter(Folder):
                          [False, True, False, True, False, False, False, True, False])
         df.close("finished")
         with unseen.open(self.path("s"), mode="r") as store:
-            self.assertEqual(store.profile, "crawl/2")
+            self.assertEqual(store.profile, "crawl/1")
             self.assertIn("HTTP://e.com/", store)
 
     @unittest.skipUnless(TOOL, "UNSEEN does not name the tool")

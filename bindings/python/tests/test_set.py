@@ -72,7 +72,7 @@ class Methods(unittest.TestCase):
         s = unseen.Set(fpr=1e-5, filter="block", capacity=1000)
         s.add("a")
         info = s.info()
-        self.assertEqual((info["keys"], info["filter"], info["profile"]), (1, "block", "crawl/2"))
+        self.assertEqual((info["keys"], info["filter"], info["profile"]), (1, "block", "crawl/1"))
         self.assertGreater(info["memory_bytes"], 0)
 
     def test_settings(self):

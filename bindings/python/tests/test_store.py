@@ -20,7 +20,7 @@ class Store(unittest.TestCase):
 
     def test_remembers(self):
         with unseen.open(self.path) as s:
-            self.assertEqual(s.profile, "crawl/2")
+            self.assertEqual(s.profile, "crawl/1")
             self.assertEqual(s.add_many(["http://e.com/a", "http://e.com/b", "http://E.com/a"]), [True, True, False])
             self.assertIs(s.add("http://e.com/c"), True)
             self.assertIs(s.remove("http://e.com/c"), True)
@@ -109,14 +109,14 @@ class Store(unittest.TestCase):
 
     def test_wrong_settings(self):
         unseen.open(self.path, "scrapy").close()
-        with self.assertRaisesRegex(unseen.MismatchError, "has the profile scrapy/2, not crawl/2"):
+        with self.assertRaisesRegex(unseen.MismatchError, "has the profile scrapy/1, not crawl/1"):
             unseen.open(self.path, "crawl")
         with self.assertRaises(unseen.MismatchError):
             unseen.open(self.path, filter="exact")
         with self.assertRaises(unseen.SettingError):
             unseen.open(self.path, "nosuch")
         with unseen.open(self.path) as s:
-            self.assertEqual(s.profile, "scrapy/2")
+            self.assertEqual(s.profile, "scrapy/1")
         with unseen.open(os.path.join(self.folder, "rules"), rules=["strip-trackers"]) as s:
             self.assertIn("strip-trackers", s.profile)
         with self.assertRaises(TypeError):

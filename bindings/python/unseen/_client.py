@@ -70,7 +70,7 @@ class Client:
             self._end()
             raise Error(f"{address}: {_sentence(hello) or 'the server ended the connection'}")
         pairs = dict(pair.split("=", 1) for pair in hello.decode().split()[2:])
-        #: The URL identity of the store, as "crawl/2".
+        #: The URL identity of the store, as "crawl/1".
         self.profile = pairs.get("profile", "")
         if token is not None:
             self._ask(b"T " + _item(token))

@@ -76,7 +76,7 @@ class RedisClient:
             self._options["socket_keepalive"] = True
         self._client: Any = redis.Redis(**self._options)
         try:
-            #: The URL identity of the set, as "crawl/2".
+            #: The URL identity of the set, as "crawl/1".
             self.profile = self._find_profile() or self._make(profile, fpr)
         except BaseException:
             self.close()

@@ -71,10 +71,10 @@ changes_like_file() {
     run info "$@" "$address"
     expect 0 '*' ''
     holds grep -qx 'keys         0' out
-    holds grep -qx 'profile      crawl/2' out
+    holds grep -qx 'profile      crawl/1' out
     run info --json "$@" "$address"
     expect 0 '*' ''
-    holds python3 -c 'import json; i = json.load(open("out")); assert (i["keys"], i["profile"], i["fpr_promise"]) == (0, "crawl/2", 5e-9), i'
+    holds python3 -c 'import json; i = json.load(open("out")); assert (i["keys"], i["profile"], i["fpr_promise"]) == (0, "crawl/1", 5e-9), i'
 }
 
 # changed_like_file ADDRESS "COMMAND [-FLAG] [FILE]" [OPTION]...
