@@ -46,7 +46,13 @@ bool line_take(struct connection *c)
     return false;
 }
 
-void line_greet(struct connection *c)
+bool line_begin(struct connection *c)
+{
+    (void)c;
+    return false;
+}
+
+void line_end(struct connection *c)
 {
     (void)c;
 }
@@ -55,6 +61,12 @@ void line_synced(struct connection *c, bool durable)
 {
     (void)c;
     (void)durable;
+}
+
+bool line_may_be_evicted(const struct connection *c)
+{
+    (void)c;
+    return false;
 }
 
 /* Every piece lies in memory of its own, so that a read beyond it is found. */

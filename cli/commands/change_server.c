@@ -4,7 +4,7 @@
  * arrived at once: a question and its answer wake two processes. */
 #include "commands/change_server.h"
 
-#include "commands/cmd_change.h"
+#include "commands/change.h"
 #include "lines/batch.h"
 #include "lines/feed.h"
 #include "lines/identity.h"

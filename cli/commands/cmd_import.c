@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "commands/cmd_change.h"
+#include "commands/change.h"
 #include "commands/commands.h"
 #include "commands/import_bitmap.h"
 #include "commands/import_foreign.h"

@@ -17,11 +17,12 @@ bool connection_answer(struct connection *c)
 
 void connection_release(struct connection *c)
 {
+    if (c->state) {
+        c->service->protocol->end(c);
+    }
     text_release(&c->in.text);
     text_release(&c->out);
-    text_release(&c->news);
-    text_release(&c->batch.keys);
-    text_release(&c->batch.marks);
+    text_release(&c->news.items);
 }
 
 /* Moving the rest only when it is the smaller half keeps the work in proportion to the bytes

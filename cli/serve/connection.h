@@ -15,22 +15,8 @@
 
 #include "lines/text.h"
 #include "serve/line_reader.h"
-#include "serve/line_request.h"
+#include "serve/news.h"
 #include "serve/service.h"
-
-/* A batch of the line protocol: the lines that have come, as keys. They are asked and changed when
- * the batch is whole, so a batch that is cut short by a crash has changed nothing. */
-struct line_batch {
-    enum request_type type;
-    struct text keys;  /* a struct unseen_key for each line */
-    struct text marks; /* a byte for each line: its mark, or 0 if the key is still to be asked */
-};
-
-/* A key that was new. If the client goes away before the answer was sent, the key is new again. */
-struct line_news {
-    struct unseen_key key;
-    uint64_t end; /* of the answer, in all bytes for this client; UINT64_MAX: it was not put yet */
-};
 
 struct connection {
     struct service *service;
@@ -43,21 +29,12 @@ struct connection {
     bool failed;     /* there was no memory for an answer */
     bool over;       /* set by a protocol: the conversation ends when all answers are sent */
 
-    /* the line protocol's own */
-    struct line_parser parser;
-    struct line_batch batch;
-    bool has_spoken;  /* a request has come */
-    bool may_change;  /* the client may change the store */
-    bool is_durable;  /* answers that tell of changes are sent when those are durable */
+    /* answers that tell of changes */
+    bool is_durable;  /* they are sent when the changes are durable */
     bool has_changed; /* since the last commit was begun, answers in out tell of changes */
-    size_t lease_at;  /* where in out the first of them begins */
-    bool has_leased;  /* since the last pass, answers in out tell of leases */
-    bool syncing;     /* an F: before the next request everything is to be sent and durable */
-    struct text
-        news; /* a struct line_news for each key that was new and whose answer may not have been
-                       * sent yet; on sockets, and behind O durable */
-    uint64_t changed_at; /* at least so many changes of the service were made before the first of
-                          * news: exactly so many when news were empty the last time */
+    struct news news; /* on sockets, and where is_durable */
+
+    void *state; /* what the protocol's begin has made */
 
     /* the loop's own */
     int in_fd;

@@ -79,19 +79,6 @@ static ssize_t write_answers(const struct connection *c, const char *data, size_
     return write(c->out_fd, data, c->is_shared && len > PIPE_BUF ? PIPE_BUF : len);
 }
 
-/* Forgets half of the news when that half was sent: what is kept is in proportion to what was not
- * sent, also if the client never reads all. */
-static void forget_news(struct connection *c)
-{
-    struct line_news *news = (struct line_news *)(void *)c->news.data;
-    const size_t n = c->news.len / sizeof(news[0]);
-    const size_t nsent = n / 2 + 1;
-    if (n > 0 && news[nsent - 1].end <= c->gone + c->sent) {
-        memmove(news, news + nsent, (n - nsent) * sizeof(news[0]));
-        c->news.len = (n - nsent) * sizeof(news[0]);
-    }
-}
-
 void connection_flush(struct connection *c)
 {
     while (connection_is_behind(c) && !c->broken) {
@@ -108,9 +95,9 @@ void connection_flush(struct connection *c)
     const size_t before = c->out.len;
     forget_front(&c->out, &c->sent);
     c->gone += before - c->out.len;
-    forget_news(c);
+    news_forget(&c->news, c->gone + c->sent);
     if (!c->broken && !c->failed && c->out.len == 0) {
-        text_clear(&c->news);
+        text_clear(&c->news.items);
     }
 }
 

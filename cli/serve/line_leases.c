@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "serve/line_state.h"
 
 enum {
     HANDED_OUT_MAX = 1000,       /* URLs in the answer to an X, */
@@ -41,8 +42,9 @@ static void put_lease(struct connection *c, struct unseen_key key, struct unseen
     const char *why = "";
     if (leases_grant(&c->service->leases, key, url, clock_milliseconds(), after(seconds), token,
                      &why)) {
-        c->lease_at = c->has_leased ? c->lease_at : c->out.len;
-        c->has_leased = true;
+        struct line_state *state = line_state(c);
+        state->lease_at = state->has_leased ? state->lease_at : c->out.len;
+        state->has_leased = true;
         connection_puts(c, "1 ");
         connection_puts(c, token);
         connection_puts(c, "\n");

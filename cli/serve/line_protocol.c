@@ -9,10 +9,11 @@
  * The lines of a batch become keys when they come, and are asked when the batch is whole. If this
  * process dies before that, nothing has changed, and the client can send the same batch again. A
  * client that stops in the middle of a batch holds up nobody. */
-#include "serve/connection.h"
+#include "serve/line_state.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands/info_json.h"
@@ -33,7 +34,7 @@ struct run {
     bool in_batch;
 };
 
-void line_greet(struct connection *c)
+static void greet(struct connection *c)
 {
     const struct service *s = c->service;
     struct unseen_list_info list; /* its figures, or the same ones of the store */
@@ -61,11 +62,40 @@ void line_greet(struct connection *c)
     connection_puts(c, "\n");
 }
 
+bool line_begin(struct connection *c)
+{
+    struct line_state *state = malloc(sizeof(*state));
+    if (!state) {
+        return false;
+    }
+    *state = (struct line_state){
+        .parser = {.batch_max = c->is_standard ? LINE_BATCH_MAX : LINE_BATCH_SHARED},
+        .may_change = !c->service->needs_token};
+    c->state = state;
+    c->in.is_cut = !c->is_standard;
+    greet(c);
+    return true;
+}
+
+void line_end(struct connection *c)
+{
+    struct line_state *state = c->state;
+    text_release(&state->batch.keys);
+    text_release(&state->batch.marks);
+    free(state);
+}
+
+bool line_may_be_evicted(const struct connection *c)
+{
+    const struct line_state *state = line_state(c);
+    return !state->has_spoken || (c->service->needs_token && !state->may_change);
+}
+
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
 /* news: those of the marks '1', or NULL. */
 static void put_marks(struct connection *c, enum request_type type, const char *marks, size_t n,
-                      struct line_news *news)
+                      struct news_item *news)
 {
     char lines[2 * SERVICE_RUN];
     size_t len = 0;
@@ -102,50 +132,27 @@ static bool keeps_news(const struct connection *c, enum request_type type)
     return type == REQUEST_ADD && (!c->is_standard || c->is_durable);
 }
 
-/* There is room for n. Each is written, and the end moves for those that were new only: nobody can
- * foretell which. */
-static void note_news(struct connection *c, const struct unseen_key *keys, size_t n,
-                      const char *marks)
-{
-    struct line_news *to = (struct line_news *)(void *)(c->news.data + c->news.len);
-    size_t nnew = 0;
-    for (size_t i = 0; i < n; i++) {
-        to[nnew] = (struct line_news){keys[i], UINT64_MAX};
-        nnew += marks[i] == '1';
-    }
-    c->news.len += nnew * sizeof(*to);
-}
-
 /* Asks and changes, and notes which keys were new: if the client goes away before it was told, they
  * become new again. */
 static void mark_keys(struct connection *c, enum request_type type, const struct unseen_key *keys,
                       size_t n, char *marks)
 {
-    if (type != REQUEST_ASK && !c->may_change) {
+    if (type != REQUEST_ASK && !line_state(c)->may_change) {
         memset(marks, 'E', n);
         service_set_trouble(c->service, may_not_change);
         return;
     }
-    if (keeps_news(c, type) && !text_reserve(&c->news, n * sizeof(struct line_news))) {
+    if (keeps_news(c, type) && !news_reserve(&c->news, n, c->service->nmade)) {
         memset(marks, 'E', n);
         c->failed = true;
         return;
-    }
-    if (c->news.len == 0) {
-        c->changed_at = c->service->nmade;
     }
     if (service_marks(c->service, type, keys, n, marks) > 0) {
         c->has_changed = true;
     }
     if (keeps_news(c, type)) {
-        note_news(c, keys, n, marks);
+        news_add(&c->news, keys, n, marks);
     }
-}
-
-/* The news from the first on that were not there before, when news had `before` bytes. */
-static struct line_news *news_from(const struct connection *c, size_t before)
-{
-    return c->news.len > before ? (struct line_news *)(void *)(c->news.data + before) : NULL;
 }
 
 /* The marks of a run: of a list, its answers; of a store, 0, and 'E' without memory for keys. */
@@ -164,17 +171,17 @@ static void answer_run(struct connection *c, const struct run *run)
 {
     struct unseen_key keys[SERVICE_RUN] = {{0}};
     char marks[SERVICE_RUN];
-    const size_t before = c->news.len;
+    const size_t before = news_count(&c->news);
     start_marks(c, run, keys, marks);
     if (!marks[0]) {
         mark_keys(c, run->type, keys, run->n, marks);
     }
-    put_marks(c, run->type, marks, run->n, news_from(c, before));
+    put_marks(c, run->type, marks, run->n, news_from(&c->news, before));
 }
 
 static void collect_run(struct connection *c, const struct run *run)
 {
-    struct line_batch *b = &c->batch;
+    struct line_batch *b = &line_state(c)->batch;
     const size_t size = run->n * sizeof(struct unseen_key);
     b->type = run->type;
     if (!text_reserve(&b->keys, size) || !text_reserve(&b->marks, run->n)) {
@@ -209,15 +216,15 @@ static void add_to_run(struct connection *c, struct run *run, const struct reque
  * none. */
 static bool add_lines_to_run(struct connection *c, struct run *run)
 {
-    const struct line_parser *p = &c->parser;
+    const struct line_parser *p = &line_state(c)->parser;
     if (!p->in_batch) {
         return false;
     }
     if (run->n == SERVICE_RUN || !run->in_batch || run->type != p->each) {
         end_run(c, run);
     }
-    const size_t n =
-        line_request_lines(&c->parser, &c->in, run->urls + run->n, SERVICE_RUN - run->n);
+    const size_t n = line_request_lines(&line_state(c)->parser, &c->in, run->urls + run->n,
+                                        SERVICE_RUN - run->n);
     run->type = p->each;
     run->in_batch = true;
     run->n += n;
@@ -230,17 +237,17 @@ static bool add_lines_to_run(struct connection *c, struct run *run)
 static void collect_wrong(struct connection *c)
 {
     const struct unseen_key none = {0};
-    keep(c, &c->batch.keys, &none, sizeof(none));
-    keep(c, &c->batch.marks, "E", 1);
+    keep(c, &line_state(c)->batch.keys, &none, sizeof(none));
+    keep(c, &line_state(c)->batch.marks, "E", 1);
 }
 
 /* Asks for all lines whose marks are still 0. */
 static void end_batch(struct connection *c)
 {
-    struct line_batch *b = &c->batch;
+    struct line_batch *b = &line_state(c)->batch;
     char *marks = b->marks.data;
     const size_t n = b->marks.len;
-    const size_t before = c->news.len;
+    const size_t before = news_count(&c->news);
     for (size_t i = 0; i < n && !c->failed;) {
         size_t run = 0;
         while (run < SERVICE_RUN && i + run < n && !marks[i + run]) {
@@ -254,8 +261,8 @@ static void end_batch(struct connection *c)
     }
     connection_put(c, n > 0 ? marks : "", n);
     connection_puts(c, "\n");
-    for (size_t at = before; at < c->news.len; at += sizeof(struct line_news)) {
-        news_from(c, at)->end = c->gone + c->out.len; /* a line without its end is not read */
+    for (size_t i = before; i < news_count(&c->news); i++) {
+        news_from(&c->news, i)->end = c->gone + c->out.len; /* a line without its end is not read */
     }
     text_release(&b->keys);
     text_release(&b->marks);
@@ -322,7 +329,7 @@ static bool is_token(const struct service *s, struct unseen_bytes text)
 static void take_token(struct connection *c, struct unseen_bytes text)
 {
     if (is_token(c->service, text)) {
-        c->may_change = true;
+        line_state(c)->may_change = true;
         connection_puts(c, "OK\n");
     } else {
         connection_put_error(
@@ -341,7 +348,7 @@ static void answer_request(struct connection *c, const struct request *r)
         if (c->service->no_log) {
             connection_put_error(c, no_log_sentence);
         } else {
-            c->syncing = true;
+            line_state(c)->syncing = true;
         }
         break;
     case REQUEST_INFO:
@@ -361,7 +368,7 @@ static void answer_request(struct connection *c, const struct request *r)
     case REQUEST_GIVE_BACK:
     case REQUEST_RENEW:
     case REQUEST_HAND_OUT:
-        if (c->may_change) {
+        if (line_state(c)->may_change) {
             line_lease_request(c, r);
         } else {
             connection_put_error(c, may_not_change);
@@ -397,7 +404,7 @@ static bool begin_conversation(struct connection *c)
         c->in.known = rest.len;
         return false;
     }
-    c->has_spoken = true;
+    line_state(c)->has_spoken = true;
     if (!c->is_standard && newline &&
         is_http((struct unseen_bytes){rest.data, (size_t)(newline - rest.data)})) {
         connection_put_error(c, "this is not a web server, but unseen serve");
@@ -411,22 +418,22 @@ static bool begin_conversation(struct connection *c)
 static bool may_go_on(const struct connection *c)
 {
     const struct unseen_bytes rest = line_reader_rest(&c->in);
-    return !c->syncing && !c->failed && c->out.len - c->sent < c->ahead &&
-           (!c->has_leased || (rest.len > 0 && memchr("LXGN", rest.data[0], 4)));
+    return !line_state(c)->syncing && !c->failed && c->out.len - c->sent < c->ahead &&
+           (!line_state(c)->has_leased || (rest.len > 0 && memchr("LXGN", rest.data[0], 4)));
 }
 
 /* What of the answers waits for the disk. */
 static void hold_answers(struct connection *c)
 {
     const bool waits = c->is_durable && c->has_changed;
-    c->needs_commit = c->syncing || waits;
-    c->needs_sync = c->has_leased;
+    c->needs_commit = line_state(c)->syncing || waits;
+    c->needs_sync = line_state(c)->has_leased;
     if (waits) {
         c->held = c->out.len - c->sent;
-    } else if (c->has_leased) {
-        c->held = c->out.len - c->lease_at;
+    } else if (line_state(c)->has_leased) {
+        c->held = c->out.len - line_state(c)->lease_at;
     }
-    c->has_leased = false;
+    line_state(c)->has_leased = false;
 }
 
 bool line_take(struct connection *c)
@@ -437,7 +444,7 @@ bool line_take(struct connection *c)
     run.n = 0;
     run.type = 0;
     run.in_batch = false;
-    if (!c->has_spoken && !begin_conversation(c)) {
+    if (!line_state(c)->has_spoken && !begin_conversation(c)) {
         return c->over;
     }
     while (may_go_on(c)) {
@@ -445,7 +452,7 @@ bool line_take(struct connection *c)
             any = true;
             continue;
         }
-        if (!line_request_next(&c->parser, &c->in, &r)) {
+        if (!line_request_next(&line_state(c)->parser, &c->in, &r)) {
             break;
         }
         any = true;
@@ -461,28 +468,13 @@ bool line_take(struct connection *c)
     return any;
 }
 
-void line_take_back(struct connection *c, uint64_t from)
-{
-    struct line_news *news = (struct line_news *)(void *)c->news.data;
-    const size_t n = c->news.len / sizeof(news[0]);
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (news[i].end > from) {
-            service_take_back(c->service, &news[i].key, 1);
-        } else {
-            news[kept++] = news[i];
-        }
-    }
-    c->news.len = kept * sizeof(news[0]);
-}
-
 /* Puts an error in the place of the answers that wait for a commit that has failed, and ends the
  * conversation: which answer belongs to which request is not known any more. The URLs that were new
  * are new again. */
 static void refuse_held(struct connection *c)
 {
     c->out.len -= c->held;
-    line_take_back(c, c->gone + c->out.len);
+    news_take_back(&c->news, c->service, c->gone + c->out.len);
     connection_put_error(c, c->service->trouble);
     c->over = true;
 }
@@ -491,11 +483,11 @@ void line_synced(struct connection *c, bool durable)
 {
     if (!durable && c->held > 0) {
         refuse_held(c);
-    } else if (c->syncing && durable) {
+    } else if (line_state(c)->syncing && durable) {
         connection_puts(c, "OK\n");
-    } else if (c->syncing) {
+    } else if (line_state(c)->syncing) {
         connection_put_error(c, c->service->trouble);
     }
     c->held = 0;
-    c->syncing = false;
+    line_state(c)->syncing = false;
 }

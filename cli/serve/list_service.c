@@ -75,7 +75,7 @@ static bool open_named_file(struct service *s, const struct stat *file)
             opened = false;
         }
     } else if (s->protocol->finds) {
-        opened = serve_open_to_read(s, &store);
+        opened = stores_open_to_read(&store, s->path, s->seen, s->cpu);
     } else {
         message_error("%s is not a list", s->path);
     }
@@ -144,7 +144,7 @@ static void take_commits(struct service *s)
     struct unseen_error error;
     const bool done = stores_refresh(s->store, &error);
     if (!done && !s->in_trouble) {
-        serve_report_store(s, &error);
+        stores_report(s->path, s->seen, &error);
         message_warning("the answers are still those of %s before", s->path);
     }
     s->in_trouble = !done;

@@ -89,7 +89,7 @@ void loop_block_signals(bool listens)
 static void drop_connection(struct loop *l, size_t i)
 {
     struct connection *c = l->connections[i];
-    line_take_back(c, c->gone + c->sent);
+    news_take_back(&c->news, c->service, c->gone + c->sent);
     if (!c->is_standard) {
         (void)close(c->in_fd); /* the answers that were sent are on their way */
     } else if (!connection_is_complete(c)) {
@@ -120,8 +120,8 @@ static void loop_drop_done(struct loop *l)
 /* Whether a client may be disconnected when there is no room for another. */
 static bool may_be_evicted(const struct connection *c)
 {
-    const struct service *s = c->service;
-    return !s->protocol->keeps_clients || !c->has_spoken || (s->needs_token && !c->may_change);
+    const struct protocol *protocol = c->service->protocol;
+    return !protocol->may_be_evicted || protocol->may_be_evicted(c);
 }
 
 /* Of the connections that may be evicted, the one that has been silent the longest makes room.
@@ -142,7 +142,7 @@ static bool evict_silent(struct loop *l)
     return true;
 }
 
-/* Adds a connection and greets. Returns false without memory. */
+/* Adds a connection. Returns false without memory. */
 static bool add_connection(struct loop *l, int in_fd, int out_fd)
 {
     struct service *s = l->service;
@@ -152,27 +152,24 @@ static bool add_connection(struct loop *l, int in_fd, int out_fd)
         return false;
     }
     const bool is_standard = in_fd != out_fd;
-    *c = (struct connection){
-        .service = s,
-        .in = {.longest = s->protocol->longest,
-               .is_cut = !is_standard && s->protocol->keeps_clients},
-        .ahead = is_standard     ? SIZE_MAX
-                 : s->may_change ? AHEAD_CHANGES
-                                 : AHEAD_BYTES,
-        .parser = {.batch_max = is_standard ? LINE_BATCH_MAX : LINE_BATCH_SHARED},
-        .may_change = !s->needs_token,
-        .in_fd = in_fd,
-        .out_fd = out_fd,
-        .is_standard = is_standard,
-        .spoke = l->round};
+    *c = (struct connection){.service = s,
+                             .in = {.longest = s->protocol->longest},
+                             .ahead = is_standard     ? SIZE_MAX
+                                      : s->may_change ? AHEAD_CHANGES
+                                                      : AHEAD_BYTES,
+                             .in_fd = in_fd,
+                             .out_fd = out_fd,
+                             .is_standard = is_standard,
+                             .spoke = l->round};
     c->is_shared =
         is_standard && fstat(out_fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+    if (s->protocol->begin && !s->protocol->begin(c)) {
+        free(c);
+        return false;
+    }
     l->connections[l->n++] = c;
     s->counts.nclients = l->n;
-    if (s->protocol->greet) {
-        s->protocol->greet(c);
-        connection_flush(c);
-    }
+    connection_flush(c);
     return true;
 }
 
@@ -234,7 +231,7 @@ static void serve_connection(struct loop *l, struct connection *c, bool is_reada
     }
     if (!c->is_standard && !c->failed && c->out.len == 0) {
         text_release(&c->out);
-        text_release(&c->news);
+        text_release(&c->news.items);
     }
 }
 
@@ -339,8 +336,8 @@ static void note_sent(struct loop *l)
     s->nsent = s->nmade;
     for (size_t i = 0; i < l->n; i++) {
         const struct connection *c = l->connections[i];
-        if (c->news.len > 0 && c->changed_at < s->nsent) {
-            s->nsent = c->changed_at;
+        if (news_count(&c->news) > 0 && c->news.changed_at < s->nsent) {
+            s->nsent = c->news.changed_at;
         }
     }
 }

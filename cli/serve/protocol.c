@@ -5,8 +5,8 @@
 
 /* clang-format off */
 static const struct protocol protocols[] = {
-    {.name = NULL, .longest = 1 << 20, .keeps_clients = true,
-     .take = line_take, .greet = line_greet, .synced = line_synced},
+    {.name = NULL, .longest = 1 << 20, .take = line_take, .begin = line_begin, .end = line_end,
+     .synced = line_synced, .may_be_evicted = line_may_be_evicted},
     {.name = "squid", .longest = REQUEST_LONGEST, .take = squid_take,
      .finds = FIND_URL | FIND_HOST},
     {.name = "squid-rewrite", .longest = REQUEST_LONGEST, .take = squid_take,

@@ -39,21 +39,25 @@ struct protocol {
      * more requests. Returns false if no request is whole yet. */
     bool (*take)(struct connection *c);
 
-    /* Puts the first line, before any request; NULL: the client speaks first. */
-    void (*greet)(struct connection *c);
+    /* Prepares a conversation, before any request: sets c->state, and puts the first line. Returns
+     * false without memory. NULL: the protocol keeps nothing, and the client speaks first. */
+    bool (*begin)(struct connection *c);
 
-    /* Puts the answer to a request that set c->syncing. `durable`: all changes that were answered
-     * before are on the disk. NULL: no request does that. */
+    /* Frees c->state. */
+    void (*end)(struct connection *c);
+
+    /* What the protocol let wait (needs_commit, needs_sync) is on the disk, or, if not `durable`,
+     * never will be. NULL: nothing waits. */
     void (*synced)(struct connection *c, bool durable);
+
+    /* With as many clients as there may be, the one that has been silent the longest makes room for
+     * a newcomer: of those for whom this is true. NULL: of all. */
+    bool (*may_be_evicted)(const struct connection *c);
 
     size_t longest;    /* the longest request, in bytes; take refuses longer ones */
     unsigned finds;    /* bits of enum find_type: what it asks for; 0: it may change a store */
     bool has_reply;    /* takes --reply */
     bool has_redirect; /* needs --redirect */
-
-    /* With as many clients as there may be, a newcomer is refused. Otherwise the client that has
-     * been silent the longest makes room for it. */
-    bool keeps_clients;
 };
 
 /* The protocol of a name (NULL: the line protocol); NULL if there is none. */
@@ -67,11 +71,10 @@ extern const char protocol_names[];
 
 /* The functions of the table. */
 bool line_take(struct connection *c);
-void line_greet(struct connection *c);
+bool line_begin(struct connection *c);
+void line_end(struct connection *c);
 void line_synced(struct connection *c, bool durable);
-
-/* Makes the keys new again whose answers end behind the first `from` bytes for this client. */
-void line_take_back(struct connection *c, uint64_t from);
+bool line_may_be_evicted(const struct connection *c);
 bool squid_take(struct connection *c);
 bool postfix_policy_take(struct connection *c);
 bool tcp_table_take(struct connection *c);

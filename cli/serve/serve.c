@@ -175,25 +175,10 @@ static bool check_protocol(const struct options *o, const struct protocol *proto
 
 /* ---- The file that is served ----------------------------------------------------------------- */
 
-bool serve_open_to_read(const struct service *s, struct unseen_store **store_out)
+static bool serve_open_store(struct service *s, const struct options *o)
 {
-    return stores_open_to_read(store_out, s->path, &s->options->seen, s->cpu);
-}
-
-void serve_report_commit(const struct service *s, const struct unseen_error *error)
-{
-    stores_report_commit(s->path, &s->options->seen, error);
-}
-
-void serve_report_store(const struct service *s, const struct unseen_error *error)
-{
-    stores_report(s->path, &s->options->seen, error);
-}
-
-static bool serve_open_store(struct service *s)
-{
-    struct seen_options seen = s->options->seen;
-    if (s->options->serve.listen) {
+    struct seen_options seen = o->seen;
+    if (o->serve.listen) {
         seen.file_mode = 0; /* --mode is the socket's */
     }
     s->notify_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -203,9 +188,9 @@ static bool serve_open_store(struct service *s)
         return false;
     }
     seen.notify_fd = s->notify_fd;
-    if (s->read_only ? !serve_open_to_read(s, &s->store)
-                     : !stores_open(&s->store, s->path, UNSEEN_STORE_CREATE, &seen,
-                                    &s->options->profile, s->cpu)) {
+    if (s->read_only
+            ? !stores_open_to_read(&s->store, s->path, s->seen, s->cpu)
+            : !stores_open(&s->store, s->path, UNSEEN_STORE_CREATE, &seen, &o->profile, s->cpu)) {
         return false;
     }
     s->may_change = !s->read_only;
@@ -213,12 +198,11 @@ static bool serve_open_store(struct service *s)
     return true;
 }
 
-static bool open_service(struct service *s)
+static bool open_service(struct service *s, const struct options *o)
 {
-    const struct options *o = s->options;
     const bool is_list = stores_kind_of(s->path) == STORES_LIST;
     if (!s->protocol->finds && !is_list) {
-        return serve_open_store(s);
+        return serve_open_store(s, o);
     }
     if (!s->protocol->finds && makes_store(o)) {
         message_error("%s is a list: it is served as it was built", s->path);
@@ -233,8 +217,8 @@ static bool open_service(struct service *s)
 /* True if the store's filter answers as promised; if not, that is reported. */
 static bool serve_check_fill(const struct service *s)
 {
-    return !s->store || filters_check_full(&s->options->seen, unseen_store_set(s->store),
-                                           s->counts.nnew, s->counts.nseen);
+    return !s->store ||
+           filters_check_full(s->seen, unseen_store_set(s->store), s->counts.nnew, s->counts.nseen);
 }
 
 /* Changes whose answers were written become durable; the others are forgotten. *good_out: the store
@@ -248,8 +232,8 @@ static bool close_service(struct service *s, bool run_failed, bool *good_out)
         service_poll(s); /* notes the leases that have ended */
         leases_close(&s->leases);
         good = serve_check_fill(s);
-        durable = service_commit_wait(s) &&
-                  stores_close(s->store, s->path, &s->options->seen, run_failed) && durable;
+        durable = service_commit_wait(s) && stores_close(s->store, s->path, s->seen, run_failed) &&
+                  durable;
         if (s->broken) {
             (void)unseen_store_close(s->store, NULL); /* the cause has been reported */
         }
@@ -276,7 +260,7 @@ static bool close_output(void)
 
 static bool read_token(struct service *s, char token[TOKEN_MAX + 2])
 {
-    const char *name = s->options->seen.token_file;
+    const char *name = s->seen->token_file;
     static const char hint[] =
         "(umask 077; head -c 24 /dev/urandom | base64 > NEW.token) makes one";
     if (name && !token_read(name, TOKEN_MIN, hint, token)) {
@@ -286,9 +270,8 @@ static bool read_token(struct service *s, char token[TOKEN_MAX + 2])
     return true;
 }
 
-static bool serve_loop(struct service *s, bool *reader_gone_out)
+static bool serve_loop(struct service *s, const struct options *o, bool *reader_gone_out)
 {
-    const struct options *o = s->options;
     const struct listen_options where = {
         .address = o->serve.listen,
         .mode = o->seen.file_mode ? o->seen.file_mode : LOCAL_MODE,
@@ -300,7 +283,7 @@ static bool serve_loop(struct service *s, bool *reader_gone_out)
 int serve_run(const struct options *o, enum unseen_cpu cpu)
 {
     char token[TOKEN_MAX + 2] = "";
-    struct service s = {.options = o,
+    struct service s = {.seen = &o->seen,
                         .protocol = protocol_find(o->serve.protocol),
                         .path = o->seen.path,
                         .cpu = cpu,
@@ -316,10 +299,10 @@ int serve_run(const struct options *o, enum unseen_cpu cpu)
     }
     s.needs_token = o->serve.listen && listener_is_open(o->serve.listen);
     loop_block_signals(o->serve.listen != NULL);
-    bool done = open_service(&s);
+    bool done = open_service(&s, o);
     if (done) {
         service_watch_fill(&s);
-        done = serve_loop(&s, &reader_gone);
+        done = serve_loop(&s, o, &reader_gone);
     }
     bool good = true;
     const bool closed = close_service(&s, !done, &good);

@@ -43,11 +43,11 @@ struct service_counts {
     size_t nclients;     /* connections now */
 };
 
-struct options;
+struct seen_options;
 
 struct service {
     /* what was asked for; set by serve.c */
-    const struct options *options; /* for serve.c only */
+    const struct seen_options *seen; /* of the file that is served */
     const struct protocol *protocol;
     const char *path;
     enum unseen_cpu cpu;
@@ -91,13 +91,6 @@ struct service {
 
     struct service_counts counts;
 };
-
-/* ---- serve.c, which knows the options ---------------------------------------------------- */
-
-/* Opens the store to read it. Returns false if that failed, which has been reported. */
-bool serve_open_to_read(const struct service *s, struct unseen_store **store_out);
-void serve_report_commit(const struct service *s, const struct unseen_error *error);
-void serve_report_store(const struct service *s, const struct unseen_error *error);
 
 /* ---- list_service.c ---------------------------------------------------------------------- */
 

@@ -36,7 +36,7 @@ static bool note_commit(struct service *s, enum unseen_status status, struct uns
     if (status != UNSEEN_OK && !s->broken) {
         error->status = status;
         service_set_trouble(s, error->text[0] ? error->text : unseen_status_string(status));
-        serve_report_commit(s, error);
+        stores_report_commit(s->path, s->seen, error);
         s->broken = true;
     }
     return !s->broken;

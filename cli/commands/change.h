@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `unseen add` and `unseen remove`: change a store by lines, and print nothing. */
-#ifndef UNSEEN_CLI_CMD_CHANGE_H
-#define UNSEEN_CLI_CMD_CHANGE_H
+ * A store that is being changed: what `unseen add`, `remove` and `import` share. */
+#ifndef UNSEEN_CLI_CHANGE_H
+#define UNSEEN_CLI_CHANGE_H
 
 #include <stdbool.h>
 
@@ -12,7 +12,6 @@
 #include "commands/commands.h"
 #include "print/report.h"
 
-/* A store that is being changed. */
 struct change {
     const struct options *o;
     struct unseen_store *store;
