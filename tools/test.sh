@@ -420,7 +420,7 @@ counts_of() {
 # The ten slowest tests of a log, each with its seconds.
 slowest_of() {
     sed -nE 's/^.*Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec.*$/\2 \1/p' "$1" | sort -rn | head -n 10 |
-        awk '{ printf "%s%s %.0f s", NR > 1 ? ", " : "", $2, $1 } END { if (NR) print "" }'
+        awk '{ printf "%s%s %.0f s", (NR > 1 ? ", " : ""), $2, $1 } END { if (NR) print "" }'
 }
 
 # processor_seconds FILE: of the commands that have ended, from what the shell's own `times` has put there.
