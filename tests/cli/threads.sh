@@ -3,6 +3,9 @@
 # Time: long
 . "$(dirname "$0")/lib/common.bash"
 
+numbers='1 2 3 8 auto'
+! sanitized || numbers='2 8' # races show there; what comes out is the same for all in the release build
+
 urls 150000 60000 7 > even
 urls 150000 3000 8 > repeats
 awk 'BEGIN { for (i = 0; i < 100000; i++) { n = i % 7919; s = "k" n; while (n > 0 && length(s) < 3000) { s = s s; n = int(n / 10) - 40 } print s } }' > uneven
@@ -10,7 +13,7 @@ seq 400000 > short
 for file in even repeats uneven short; do
     awk '!seen[$0]++' "$file" > want
     awk 'seen[$0]++' "$file" > want_v
-    for j in 1 2 3 8 auto; do
+    for j in $numbers; do
         run --seed 1 -j "$j" "$file"
         expect 0 '*' ''
         same out want
