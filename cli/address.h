@@ -14,7 +14,8 @@ struct address {
     const char *path; /* of a local socket, in the text; NULL: it is a port */
 };
 
-/* Reads an address. Returns false if the text is none; errno is EINVAL, or ENAMETOOLONG. */
+/* Reads an address. Returns false if the text is not an address; errno is EINVAL, or
+ * ENAMETOOLONG. */
 bool address_read(struct address *address, const char *text);
 
 /* Whether the text of a file's place means a server: unix:PATH, redis://..., or ADDRESS:PORT if no
@@ -22,7 +23,7 @@ bool address_read(struct address *address, const char *text);
 bool address_is_server(const char *text);
 
 /* Whether the text is the name of a host and a port: "localhost:7007". *port_out is that port. The
- * end of a time of day, as in "visited-10:30", is no port: a port has three digits or more. */
+ * end of a time of day, as in "visited-10:30", is not a port: a port has three digits or more. */
 bool address_is_named(const char *text, const char **port_out);
 
 /* Whether the address is of another machine, or of all networks. */

@@ -284,7 +284,7 @@ bool redis_url_take_password(char *argument, char **password_out, const char **w
         memcpy(password, coded.data, coded.len); /* a percent sign that was not encoded */
         password[coded.len] = '\0';
     }
-    /* Of "redis://:PASSWORD@HOST" the @ goes, too. */
+    /* The @ of "redis://:PASSWORD@HOST" goes as well. */
     char *to = begin + (found - begin);
     const char *rest = found == begin ? end + 1 : end;
     const size_t nrest = strlen(rest) + 1;

@@ -47,8 +47,8 @@ bool build_check_target(const struct options *o)
     if (kind == STORES_LIST || (S_ISREG(st.st_mode) && st.st_size == 0)) {
         return true;
     }
-    message_error(kind == STORES_NONE ? "%s is something else than a list, and stays as it is"
-                                      : "%s is a store, and stays as it is",
+    message_error(kind == STORES_NONE ? "%s is not a list, and is not replaced"
+                                      : "%s is a store, and is not replaced",
                   path);
     message_hint("unseen build NEW.list FILE");
     return false;

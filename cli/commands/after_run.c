@@ -12,7 +12,7 @@ void after_run_unread(const struct options *o)
         o->input.nfiles == 1 && !o->input.none_named && !files_is_standard_input(o->input.files[0]);
     if (reads_one_file && !o->seen.path && o->seen.nexcludes == 0 &&
         files_wait_on_standard_input()) {
-        message_hint("standard input was not read, as a file is named; the lines of it that %s "
+        message_hint("standard input was not read, because a file is named; its lines that %s "
                      "lacks: unseen -x %s | tee -a %s",
                      o->input.files[0], o->input.files[0], o->input.files[0]);
     }
@@ -61,7 +61,7 @@ void after_run_schemes(const struct first_failed *first, const struct report *r,
     }
     const bool is_made = !o->seen.path || stats->nkeys == r->nnew;
     if (has_rule && is_made && first->is_host && r->nfailed == r->nnew + r->nseen) {
-        message_hint("no line has a scheme, so none is a URL; %s%s --rule default-scheme FILE "
+        message_hint("no line has a scheme, so no line is a URL; %s%s --rule default-scheme FILE "
                      "takes example.com for http://example.com",
                      o->command->called,
                      !o->seen.path             ? ""

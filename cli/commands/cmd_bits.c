@@ -264,7 +264,7 @@ static const struct verb *find_verb(const struct options *o)
         }
     }
     if (o->input.nfiles == 0) {
-        message_error("what to do is missing: add, remove, check, list, count, and, or, andnot");
+        message_error("say what to do: add, remove, check, list, count, and, or, andnot");
     } else {
         message_error("'%s' is not add, remove, check, list, count, and, or or andnot",
                       o->input.files[0]);
@@ -289,7 +289,7 @@ static bool prepare(struct bits *b)
         return false;
     }
     if ((o->print.invert || o->print.count) && b->verb->run != run_check) {
-        message_error("-v and -c are of unseen bits check");
+        message_error("-v and -c belong to unseen bits check");
         message_hint("unseen bits check BITMAP FILE");
         return false;
     }

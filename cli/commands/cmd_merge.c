@@ -59,8 +59,8 @@ static void report_mismatch(const struct merge *m, struct unseen_store *in,
         message_error("%s has the seed id %016" PRIx64 ", %s has %016" PRIx64, path, has.seed_id,
                       model, wanted.seed_id);
     }
-    message_hint("unseen add --like %s NEW FILE makes a store that can be merged with it; of this "
-                 "one only the URLs can be added: unseen add %s FILE",
+    message_hint("unseen add --like %s NEW FILE makes a store that can be merged with it; from "
+                 "this one, only the URLs can be added: unseen add %s FILE",
                  model, model);
 }
 

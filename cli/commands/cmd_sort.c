@@ -87,7 +87,7 @@ static bool sort_all(struct sort *s, enum unseen_cpu cpu)
     }
     report_start(&s->report, &s->o->report, true);
     const bool taken =
-        integer_lines_read(&s->o->input, "sort -n FILE takes other numbers, too", take_integers, s);
+        integer_lines_read(&s->o->input, "sort -n FILE also takes other numbers", take_integers, s);
     report_end(&s->report, NULL, NULL);
     if (!taken || !output_truncate(&s->out)) {
         return false;

@@ -66,7 +66,7 @@ static bool check_place(const struct options *o)
     if (kind == STORES_FOREIGN || access(path, F_OK) != 0) {
         return true;
     }
-    message_error("%s is something else than a foreign filter, and stays as it is", path);
+    message_error("%s is not a foreign filter, and is not replaced", path);
     hint(o, "NEW.filter");
     return false;
 }

@@ -6,7 +6,7 @@
 #include "lines/decoder.h"
 
 enum {
-    BESIDE_BYTES = 1 << 20 /* for all but the window, of which liblzma asks for some 100 KB */
+    BESIDE_BYTES = 1 << 20 /* for all but the window, of which liblzma asks for about 100 KB */
 };
 
 struct xz {

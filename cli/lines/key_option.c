@@ -9,7 +9,7 @@
 
 /* ---- Parsing --------------------------------------------------------------------------------- */
 
-/* Reads digits; false if there are none, or if they are no size_t. Moves *at behind them. */
+/* Reads digits; false if there are none, or if they are not a size_t. Moves *at behind them. */
 static bool parse_digits(const char **at, size_t *number_out)
 {
     const char *p = *at;

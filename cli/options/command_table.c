@@ -8,7 +8,7 @@
 
 #define READS_FILES                                                                                \
     "With no FILE, or when FILE is -, read standard input. gzip, zstd, xz,\n"                      \
-    "bzip2 and UTF-16 are read, too."
+    "bzip2 and UTF-16 are read as well."
 
 #define NAMED(word) .name = word, .called = "unseen " word
 
@@ -265,7 +265,7 @@ static const struct command commands[] = {
         .usage_too = "unseen allow --list LIST",
         .about = "Allow the lines of the input: from now on LIST does not list them, even if an\n"
                  "entry covers them. In a list of sites, domains or networks, an allowed line\n"
-                 "allows all below it, too. LIST keeps the texts themselves, so nothing else is\n"
+                 "also allows all below it. LIST keeps the texts themselves, so nothing else is\n"
                  "allowed by error. If one of the lines is not an entry, nothing is changed.\n",
         .examples = "  unseen allow bad.list false-hits.txt\n"
                     "  echo http://e.com/ | unseen allow --remove bad.list\n"

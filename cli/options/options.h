@@ -158,7 +158,7 @@ void help_usage(const struct command *command);
 /* Runs `unseen help [TOPIC]`; returns the exit status. */
 int help_run(int argc, char **argv);
 
-/* The i'th topic of `unseen help` that is no command; NULL past the last. */
+/* The i'th topic of `unseen help` that is not a command; NULL past the last. */
 const char *help_topic_at(size_t i);
 
 /* What `unseen help` does, for lists of commands. */

@@ -309,7 +309,7 @@ static bool parse_make_room(struct options *o, int argc, char **argv)
 static bool take_password(struct options *o, int argc, char **argv)
 {
     const char *first_why = NULL;
-    const bool takes_urls = o->command->bit == COMMAND_EXPLAIN; /* which are no servers */
+    const bool takes_urls = o->command->bit == COMMAND_EXPLAIN; /* which are not servers */
     for (int i = 1; i < argc && !takes_urls; i++) {
         char *password = NULL;
         const char *why = NULL;

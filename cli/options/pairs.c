@@ -132,7 +132,7 @@ static bool key_is_single(const struct options *o)
         return true;
     }
     if (option) {
-        message_error("%s is of one URL, -k names several parts", option);
+        message_error("%s takes one URL, -k names several parts", option);
         snprintf(words, sizeof(words), "-k 1 %s FILE", option);
         pairs_hint(o, words);
     } else if (o->command->bit & COMMAND_ON_LIST) {
@@ -172,13 +172,13 @@ static bool values_fit(const struct options *o)
          "--format jsonl -k .url FILE"},
         {o->key.format == FORMAT_LINES && has_path, "a line has numbered fields, not a path",
          "--format lines -k 1 FILE"},
-        {o->funnel && o->source != SOURCE_GUAVA, "--funnel is of Guava's filters",
+        {o->funnel && o->source != SOURCE_GUAVA, "--funnel is for Guava's filters",
          "--format guava --funnel utf8 FILE"},
         {o->source == SOURCE_GUAVA && !o->funnel,
          "Guava's file does not say its funnel: --funnel bytes, utf8 or utf16",
          "--format guava --funnel utf8 FILE"},
         {o->print.fingerprint && o->profile.name && strncmp(profile, "scrapy", 6) != 0,
-         "--fingerprint is Scrapy's, of URLs under -p scrapy only", "--fingerprint FILE"},
+         "--fingerprint is Scrapy's, and needs -p scrapy", "--fingerprint FILE"},
         {o->key.base && (strcmp(profile, "none") == 0 || strncmp(profile, "none/", 5) == 0),
          "-p none reads no URLs, --base has nothing to resolve", "--base URL FILE"},
     };

@@ -36,8 +36,8 @@ static bool set_known_good(struct options *o, char *value)
     return true;
 }
 
-/* The end of the first name of a list. A comma between parentheses is one of patterns and divides
- * no names. */
+/* The end of the first name of a list. Commas inside parentheses separate patterns,
+ * not names. */
 static char *end_of_rule(char *list)
 {
     bool inside = false;
@@ -436,7 +436,7 @@ static const struct option_row rows[] = {
     {.group = "Memory"},
     {'s', "store", COMMAND_DEDUP,
      "remember across runs, in STORE, which is made if new;\nor at a server: unix:PATH, ADDR:PORT, redis://HOST/KEY",
-     ONE_FILE("STORE", seen.path, "unseen -s STORE -x OTHER FILE takes what OTHER has as seen, too"),
+     ONE_FILE("STORE", seen.path, "unseen -s STORE -x OTHER FILE also takes what OTHER has as seen"),
      .more = "A line that the store has is a repeat. A store keeps its settings: give profile, rules, rate, filter, "
            "seed and bits of a key only when you make it. Settings that differ from those of the store are refused."},
     {0, "token-file", COMMAND_IMPORT,
@@ -561,7 +561,7 @@ static const struct option_row rows[] = {
     {0, "expressions", COMMAND_BUILD,
      "an entry is a site, a folder or a page, and covers\nall below it: evil.example/ the whole site",
      FLAG(list.expressions),
-     .more = "Entries and questions are read as browsers read URLs, so `http:\\evil.example\\x` is at that site, too."},
+     .more = "Entries and questions are read as browsers read URLs, so `http:\\evil.example\\x` is at that site as well."},
     {0, "from", COMMAND_BUILD,
      "take over what was allowed, added and removed in the\nlist OLD, and its kind, profile and rate",
      TEXT("OLD", "old.list", list.from),
@@ -682,7 +682,7 @@ static const struct option_row rows[] = {
            "in several groups is counted in each. A value takes its text and about 50 bytes of memory; each pair of "
            "a value and a line takes as much as a line."},
     {0, "returning", COMMAND_COUNT,
-     "with --by: print, too, how many lines of each group\nwere in another group before", FLAG(group.returning),
+     "with --by: also print how many lines of each group\nwere in another group before", FLAG(group.returning),
      .needs = "by", .usage = "-k 1 --by 2 --returning FILE",
      .more = "The number stands behind that of distinct lines and a tab. In a log of visits with a group for each day, "
            "these are the visitors who were there on an earlier day. Each line takes as much memory as one more "
@@ -729,11 +729,11 @@ static const struct option_row rows[] = {
      ONE_FILE("FILE", print.output, TWO_OUTPUTS),
      .does = "writes lines",
      .more = "FILE is emptied once all options and files are found to be right. With -v it gets the repeats instead, "
-           "and with --mark every line behind its mark; with -s both are continued, too, and -n and -c are refused "
+           "and with --mark every line behind its mark; with -s both are also continued, and -n and -c are refused "
            "there: with -n the same lines would come again, and -c prints a number. An output file that is also an "
            "input is refused."},
     {0, "tee", COMMAND_DEDUP,
-     "with -o: print to standard output, too, what FILE\ngets; FILE is the one that is exact after a crash", FLAG(print.tee),
+     "with -o: also print to standard output what FILE\ngets; only FILE is exact after a crash", FLAG(print.tee),
      .does = "prints lines", .needs = "output", .usage = "--tee -o FILE FILE",
      .more = "After a crash with -s, lines that FILE lost are printed again."},
     {'o', "output", COMMAND_CANON | COMMAND_ASKERS | COMMAND_SORT | COMMAND_COUNT | COMMAND_BITS,
@@ -779,7 +779,7 @@ static const struct option_row rows[] = {
      .needs = "listen", .usage = "--listen PORT STORE",
      .more = "The option is refused where it would change nothing: for a unix: socket, with --protocol, and with -n at "
            "an address of this machine."},
-    {0, "max-clients", COMMAND_SERVE, "as many at once (default 1000)",
+    {0, "max-clients", COMMAND_SERVE, "serve at most N clients at once (default 1000)",
      NUMBER("N", "a number from 1 to 100000", "200", serve.max_clients, 1, 100000),
      .needs = "listen", .usage = "--listen unix:PATH STORE"},
     {0, "expressions", COMMAND_SERVE,

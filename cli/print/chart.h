@@ -47,7 +47,7 @@ size_t chart_ticks(const struct chart_axis *axis, double *ticks, size_t max);
 /* Writes a value with three digits: 20, 0.0123, 8.89e-5, 1e10. */
 void chart_value(double value, char text[24]);
 
-/* Prints some 15 lines of text: braille characters, or stars. */
+/* Prints about 15 lines of text: braille characters, or stars. */
 void chart_print(FILE *to, const struct chart *chart, bool braille);
 
 /* Writes the charts, one below the other, as an SVG file. */

@@ -21,7 +21,7 @@ static const struct {
     {"counting", "removes, counts how often, keeps the size it was given"},
     {"scalable", "Bloom filters for a number that is not known"},
     {"scalable-bloom", "the same of classic ones, as Almeida's paper has it"},
-    {"scalable-count", "the same of counting ones: it removes, too"},
+    {"scalable-count", "the same of counting ones: it also removes"},
     {"compact-count", "counts how often, any number of times"},
     {"exact", "keeps 64 bits of a key, or 128 if --fpr is below 5.5e-10"},
 };
@@ -211,8 +211,8 @@ uint64_t filters_report_full(const struct unseen_set *set, uint64_t nnew, uint64
     char promised[24];
     chart_value(s.fpr_estimate, now);
     chart_value(s.fpr_promise, promised);
-    message_error("the %s filter can tell %" PRIu64 " keys apart and was made for %" PRIu64
-                  ": of new lines a share of %s is taken for repeats, not %s",
+    message_error("the %s filter has %" PRIu64 " keys and was made for %" PRIu64
+                  ": it takes a share of %s of the new lines for repeats, not %s",
                   s.filter, s.nkeys, s.capacity, now, promised);
     /* The keys in the set do not say how many there should be: most lines found no room. */
     const uint64_t nbefore = s.nkeys > nnew ? s.nkeys - nnew : 0;

@@ -25,7 +25,7 @@ static bool report(const struct redis_link *l, const struct redisReply *reply)
     if (reply->type == REDIS_REPLY_ERROR) {
         return redis_link_report(l, reply);
     }
-    message_error("the server at %s answers something else than RedisBloom", l->shown);
+    message_error("the server at %s does not answer as RedisBloom does", l->shown);
     return false;
 }
 

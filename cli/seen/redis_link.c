@@ -65,8 +65,7 @@ static const char *way_out(const char *text)
 bool redis_link_report(const struct redis_link *l, const struct redisReply *reply)
 {
     if (reply->type != REDIS_REPLY_ERROR) {
-        message_error("the server at %s answers something else than the module of unseen",
-                      l->shown);
+        message_error("the server at %s does not answer as the module of unseen does", l->shown);
         return false;
     }
     message_error("the server at %s answers: %.400s", l->shown, reply->str);

@@ -213,7 +213,7 @@ bool remote_open(struct remote *r, const char *address, const char *token, doubl
     struct address a;
     *r = (struct remote){.address = address, .fd = -1};
     if (!address_read(&a, address)) {
-        message_error("%s is no address of a server", address);
+        message_error("%s is not the address of a server", address);
         message_hint("unix:PATH, or 127.0.0.1:7007");
         return false;
     }

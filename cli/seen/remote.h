@@ -19,8 +19,7 @@ enum {
     REMOTE_NO_ANSWER = 0xff /* in place of a verdict: the server could not take the line */
 };
 
-/* Lines with their newlines: data[0..len), or if data is NULL as many bytes from `at` on that were
- * copied. */
+/* Lines with their newlines: data[0..len), or, if data is NULL, out.data[at..at + len). */
 struct remote_piece {
     const char *data;
     size_t at;

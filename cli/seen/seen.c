@@ -196,7 +196,7 @@ static void follow(struct seen *m, const struct asked *a)
     struct unseen_error error;
     if (a->store && !a->adds && !m->is_stale && !stores_refresh(a->store, &error)) {
         stores_report(a->path, m->o, &error);
-        message_warning("the answers are still those of %s before", a->path);
+        message_warning("the answers still come from %s as it was", a->path);
         m->is_stale = true;
     }
 }

@@ -257,7 +257,7 @@ static bool check_head(const struct lease_file *f)
     if (n == HEAD_BYTES && memcmp(head, magic, sizeof(magic)) == 0) {
         message_error("%s has the leases of another store", f->path);
     } else {
-        message_error("%s is no file of leases", f->path);
+        message_error("%s is not a file of leases", f->path);
     }
     message_hint("mv %s %s.old, if nothing in it is wanted", f->path, f->path);
     errno = 0;

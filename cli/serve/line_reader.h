@@ -17,7 +17,7 @@ struct line_reader {
     struct text text; /* text.data[at..text.len) is not answered yet */
     size_t at;
     bool at_end; /* nothing comes behind text */
-    bool is_cut; /* at the end a request without its end is none: a client may have been cut off */
+    bool is_cut; /* discards an unterminated request at the end: the client may have been cut off */
 
     size_t known; /* bytes behind `at` that are known to hold no end of a request */
     bool skips;   /* the rest of a line that was too long is still to come */

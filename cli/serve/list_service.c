@@ -133,7 +133,7 @@ static void take_changes(struct service *s)
         lose_list(s);
     } else if (error.status != UNSEEN_OK && !s->in_trouble) {
         lists_report(s->path, &error);
-        message_warning("the answers are still those without the last changes of %s", s->path);
+        message_warning("the answers still lack the last changes of %s", s->path);
     }
     s->in_trouble = error.status != UNSEEN_OK;
 }
@@ -145,7 +145,7 @@ static void take_commits(struct service *s)
     const bool done = stores_refresh(s->store, &error);
     if (!done && !s->in_trouble) {
         stores_report(s->path, s->seen, &error);
-        message_warning("the answers are still those of %s before", s->path);
+        message_warning("the answers still come from %s as it was", s->path);
     }
     s->in_trouble = !done;
 }
@@ -163,7 +163,7 @@ static void take_file(struct service *s, const struct stat *file, uint64_t time)
     s->refused = *file;
     s->refused_at = time;
     if (!s->lost) {
-        message_warning("the answers are still those of the file that was %s before", s->path);
+        message_warning("the answers still come from the file that was %s before", s->path);
     }
 }
 

@@ -52,8 +52,7 @@ static bool check_reach(const struct options *o)
 {
     const char *where = o->serve.listen;
     if (where && !o->seen.token_file && listener_is_remote(where)) {
-        message_error("whoever reaches %s could ask this server, and nobody has to say who he is",
-                      where);
+        message_error("%s accepts connections from other machines without a token", where);
         message_hint("unseen serve --listen %s --token-file FILE %s, behind a firewall", where,
                      o->seen.path);
         return false;
@@ -70,7 +69,7 @@ static bool check_clients(const struct options *o)
     const bool is_asked_only =
         o->serve.protocol || (o->seen.dry_run && !(where && listener_is_remote(where)));
     if (o->serve.group && !is_local) {
-        message_error("--group is of a unix: socket, and %s is not one", where);
+        message_error("--group is for a unix: socket, and %s is not one", where);
         message_hint("unseen serve --listen unix:PATH --group %s %s", o->serve.group, o->seen.path);
     } else if (o->seen.token_file && is_local) {
         message_error(
@@ -166,8 +165,8 @@ static bool check_protocol(const struct options *o, const struct protocol *proto
         return false;
     }
     if (o->serve.listen && listener_is_remote(o->serve.listen)) {
-        message_warning("whoever reaches %s can ask this server, and nothing is encrypted: it "
-                        "needs a firewall",
+        message_warning("%s accepts connections from other machines, and nothing is encrypted: "
+                        "use a firewall",
                         o->serve.listen);
     }
     return true;

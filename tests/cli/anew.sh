@@ -5,7 +5,7 @@ printf 'http://a/\nhttp://b/\n' > known.txt
 printf 'http://b/\nhttp://c/\n' > new.txt
 
 # program | unseen known.txt: standard input is not read. A hint, while lines wait there; only a hint.
-hint='unseen: hint: standard input was not read, as a file is named; the lines of it that known.txt lacks: unseen -x known.txt | tee -a known.txt\n'
+hint='unseen: hint: standard input was not read, because a file is named; its lines that known.txt lacks: unseen -x known.txt | tee -a known.txt\n'
 waiting() { # ARG...: with lines in a pipe
     last="unseen $*"
     rm -f filled
@@ -47,7 +47,7 @@ same s.txt before
 
 # Names without a scheme: three lines, unless told.
 printf 'a.example.com\nA.EXAMPLE.com\na.example.com/\n' > names
-scheme='unseen: hint: no line has a scheme, so none is a URL; unseen%s --rule default-scheme FILE takes example.com for http://example.com\n'
+scheme='unseen: hint: no line has a scheme, so no line is a URL; unseen%s --rule default-scheme FILE takes example.com for http://example.com\n'
 run names
 expect 0 'a.example.com\nA.EXAMPLE.com\na.example.com/\n' "$(printf "$scheme" '')\n"
 run --rule default-scheme names

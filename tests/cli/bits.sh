@@ -156,7 +156,7 @@ expect 0 '' ''
 holds [ "$(cat kept)" = "$(printf '2\n5')" ]
 
 run bits list -v day.bits
-expect 2 '' 'unseen: error: -v and -c are of unseen bits check\nunseen: hint: unseen bits check BITMAP FILE\n'
+expect 2 '' 'unseen: error: -v and -c belong to unseen bits check\nunseen: hint: unseen bits check BITMAP FILE\n'
 head -c -1 day.bits > cut.bits
 run bits list cut.bits
 expect 2 '' 'unseen: error: cut.bits: damaged at byte 110\nunseen: hint: unseen bits add NEW.bits FILE makes it anew, from what it was made of\n'

@@ -184,12 +184,12 @@ expect 1 '' ''
 run build text.list in.txt
 cp in.txt keep.txt
 run build keep.txt big.txt
-expect 2 '' 'unseen: error: keep.txt is something else than a list, and stays as it is\nunseen: hint: unseen build NEW.list FILE\n'
+expect 2 '' 'unseen: error: keep.txt is not a list, and is not replaced\nunseen: hint: unseen build NEW.list FILE\n'
 same keep.txt in.txt
 "$UNSEEN" add s.unseen in.txt
 run build s.unseen big.txt
 expect 2 '' '*'
-holds grep -q 's.unseen is a store, and stays as it is' err
+holds grep -q 's.unseen is a store, and is not replaced' err
 run build y.list s.unseen
 expect 2 '' '*'
 holds grep -q 's.unseen is a store, not a file of lines' err

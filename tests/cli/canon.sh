@@ -409,7 +409,7 @@ printf 'not url\n' > in
 run canon --fingerprint
 expect 0 'not%%20url\n' ''
 run canon --fingerprint -p crawl
-expect 2 '' "unseen: error: --fingerprint is Scrapy's, of URLs under -p scrapy only\nunseen: hint: unseen canon --fingerprint FILE\n"
+expect 2 '' "unseen: error: --fingerprint is Scrapy's, and needs -p scrapy\nunseen: hint: unseen canon --fingerprint FILE\n"
 run canon --fingerprint --surt
 expect 2 '' 'unseen: error: --fingerprint prints fingerprints, --surt prints keys by rules of its own\nunseen: hint: unseen canon --fingerprint FILE\n'
 finish

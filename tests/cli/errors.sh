@@ -209,7 +209,7 @@ expect 2 '' 'unseen: error: cannot open missing: No such file or directory\n'
 
 # Twice is not last.
 wrong '--store is given twice: a.unseen and b.unseen' \
-    'unseen -s STORE -x OTHER FILE takes what OTHER has as seen, too' -s a.unseen --store=b.unseen one
+    'unseen -s STORE -x OTHER FILE also takes what OTHER has as seen' -s a.unseen --store=b.unseen one
 wrong '--output is given twice: a and b' 'unseen FILE | tee A > B writes two files' -o a -o b one
 wrong '--repeats is given twice: a and b' 'unseen -D FILE, then cp FILE COPY' -D a -D b one
 holds [ ! -e a -a ! -e b -a ! -e a.unseen -a ! -e b.unseen ]
@@ -254,7 +254,7 @@ for option in -d -u -i -f -w -r -a -l --unique --repeated --ignore-case --head -
 done
 
 run -i one
-expect 2 '' 'unseen: error: -i is not an option of this tool: the case of scheme and host never matters in a URL, but paths differ by it\nunseen: hint: unseen --rule default-scheme FILE takes names without a scheme for URLs, too\n'
+expect 2 '' 'unseen: error: -i is not an option of this tool: the case of scheme and host never matters in a URL, but paths differ by it\nunseen: hint: unseen --rule default-scheme FILE also takes names without a scheme for URLs\n'
 
 # Numbers as people write them.
 for value in 2 2e0 0.002K 2K 2k 1e3 2M 1G 1T; do
@@ -357,10 +357,10 @@ count --both --by 1 f g | --both counts what files share, --by counts each group
 --missing skip f | --missing has no meaning without -k | unseen --missing skip -k 1 FILE
 check --missing skip s f | --missing has no meaning without -k | unseen check --missing skip -k 1 s FILE
 build -k 1,2 l f | an entry of a list is one text, -k names several | unseen build -k 1 l FILE
-count --by host -k 1,2 f | --by host is of one URL, -k names several parts | unseen count -k 1 --by host FILE
-canon --surt -k 1,2 f | --surt is of one URL, -k names several parts | unseen canon -k 1 --surt FILE
-canon --fingerprint -k 1,2 f | --fingerprint is of one URL, -k names several parts | unseen canon -k 1 --fingerprint FILE
-canon --expressions -k 1,2 f | --expressions is of one URL, -k names several parts | unseen canon -k 1 --expressions FILE
+count --by host -k 1,2 f | --by host takes one URL, -k names several parts | unseen count -k 1 --by host FILE
+canon --surt -k 1,2 f | --surt takes one URL, -k names several parts | unseen canon -k 1 --surt FILE
+canon --fingerprint -k 1,2 f | --fingerprint takes one URL, -k names several parts | unseen canon -k 1 --fingerprint FILE
+canon --expressions -k 1,2 f | --expressions takes one URL, -k names several parts | unseen canon -k 1 --expressions FILE
 --format jsonl f | --format jsonl needs a path: -k .PATH | unseen --format jsonl -k .url FILE
 --format lines -k .url f | a line has numbered fields, not a path | unseen --format lines -k 1 FILE
 import --from-redis 127.0.0.1:1 --format anew s k | --from-redis reads a filter of RedisBloom, --format says what a file is | unseen import --from-redis HOST:PORT s KEY
@@ -376,7 +376,7 @@ canon --surt --rule strip-www f | --surt prints keys by rules of its own, --rule
 canon --keep-www f | --keep-www has no meaning without --surt | unseen canon --surt --keep-www FILE
 canon --fingerprint --surt f | --fingerprint prints fingerprints, --surt prints keys by rules of its own | unseen canon --fingerprint FILE
 canon --fingerprint --expressions f | --fingerprint prints fingerprints, --expressions prints several lines for a URL | unseen canon --fingerprint FILE
-canon --fingerprint -p crawl f | --fingerprint is Scrapy's, of URLs under -p scrapy only | unseen canon --fingerprint FILE
+canon --fingerprint -p crawl f | --fingerprint is Scrapy's, and needs -p scrapy | unseen canon --fingerprint FILE
 canon --expressions --shard 20 f | --shard prints the share of each line, --expressions prints several lines for a URL | unseen canon --shard 20 FILE
 --bits 20 --fpr 1e-4 f | --bits sets the rate, and so does --fpr | unseen --filter bloom --bits 20 --hashes 10 --capacity 1e6 FILE
 canon --base http://e.com/ -p none f | -p none reads no URLs, --base has nothing to resolve | unseen canon --base URL FILE
@@ -403,7 +403,7 @@ refuses() { # ERROR HINT WORDS...
     run serve "${@:3}" clients.unseen
     expect 2 '' "unseen: error: $1\nunseen: hint: unseen serve $2\n"
 }
-refuses '--group is of a unix: socket, and 127.0.0.1:0 is not one' '--listen unix:PATH --group users clients.unseen' \
+refuses '--group is for a unix: socket, and 127.0.0.1:0 is not one' '--listen unix:PATH --group users clients.unseen' \
     --group users --listen 127.0.0.1:0
 refuses '--token-file is for a port: who may open a unix: socket may change the store' \
     '--listen unix:x.sock --mode 660 --group GROUP clients.unseen' --token-file missing --listen unix:x.sock

@@ -46,7 +46,7 @@ for name in $names; do
         expect 0 '*' ''
     else
         expect 2 '*' '*'
-        holds grep -qE "^unseen: error: the $name filter can tell 1[0-9]+ keys apart and was made for 5000: of new lines a share of [0-9.e-]+ is taken for repeats, not 1e-3\$" err
+        holds grep -qE "^unseen: error: the $name filter has 1[0-9]+ keys and was made for 5000: it takes a share of [0-9.e-]+ of the new lines for repeats, not 1e-3\$" err
         holds grep -qE '^unseen: hint: unseen --filter [a-z-]+ --capacity [0-9]+, or --filter compact, which grows$' err
         holds [ "$(wc -l < err)" = 2 ]
         eval "$(sed -nE 's/^unseen: hint: unseen (.*), or .*/"$UNSEEN" -p none --seed 1 --fpr 1e-3 \1/p' err)" < in > out 2> err
@@ -69,10 +69,10 @@ urls 30000 20000 7 > in
 cp in all
 run -s full.unseen -p none
 expect 2 '*' '*'
-holds grep -q '^unseen: error: the bloom filter can tell ' err
+holds grep -q '^unseen: error: the bloom filter has ' err
 run add full.unseen
 expect 2 '' '*'
-holds grep -q '^unseen: error: the bloom filter can tell ' err
+holds grep -q '^unseen: error: the bloom filter has ' err
 run check -c full.unseen
 expect 2 '*' '*'
 holds grep -q '^unseen: hint: after that, unseen recheck full.unseen FILE prints ' err

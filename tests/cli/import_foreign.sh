@@ -144,13 +144,13 @@ expect 2 '' 'unseen: error: a foreign filter has the filter, the size and the se
 run import --format guava new.filter full.guava
 expect 2 '' "unseen: error: Guava's file does not say its funnel: --funnel bytes, utf8 or utf16\nunseen: hint: unseen import --format guava --funnel utf8 new.filter FILE\n"
 run import --funnel utf8 new.filter full.guava
-expect 2 '' "unseen: error: --funnel is of Guava's filters\nunseen: hint: unseen import --format guava --funnel utf8 new.filter FILE\n"
+expect 2 '' "unseen: error: --funnel is for Guava's filters\nunseen: hint: unseen import --format guava --funnel utf8 new.filter FILE\n"
 run import --format dcso new.filter full.guava full.guava
 expect 2 '' 'unseen: error: one filter becomes one foreign filter\nunseen: hint: unseen import --format dcso new.filter full.guava\n'
 holds [ ! -e new.filter ]
 cp s.unseen before
 run import --format guava --funnel utf8 s.unseen full.guava
-expect 2 '' 'unseen: error: s.unseen is something else than a foreign filter, and stays as it is\nunseen: hint: unseen import --format guava --funnel utf8 NEW.filter FILE\n'
+expect 2 '' 'unseen: error: s.unseen is not a foreign filter, and is not replaced\nunseen: hint: unseen import --format guava --funnel utf8 NEW.filter FILE\n'
 same s.unseen before
 for command in add '-p none -s' remove; do
     run $command full.filter list

@@ -79,8 +79,8 @@ refused old 'its hashes have 32 bits'
 refused cut 'is not a filter of RedisBloom'
 refused short 'it ends too early'
 refused long 'it goes on behind its bits'
-refused circle 'answers something else than RedisBloom'
-refused shape 'answers something else than RedisBloom'
+refused circle 'does not answer as RedisBloom does'
+refused shape 'does not answer as RedisBloom does'
 refused command 'has no BF.SCANDUMP, so it is not RedisBloom'
 refused type 'WRONGTYPE'
 refused lost 'the connection to .* is lost'
@@ -100,5 +100,5 @@ run import -p crawl --from-redis "127.0.0.1:$port" new.filter crawl
 expect 2 '' '*'
 run import --from-redis "127.0.0.1:$port" members crawl
 expect 2 '' '*'
-holds grep -q 'members is something else than a foreign filter' err
+holds grep -q 'members is not a foreign filter' err
 finish

@@ -212,10 +212,10 @@ expect 2 '' 'unseen: error: one has single texts, -k 1,2 names several parts of 
 unseen: hint: unseen add -k 1,2 STORE FILE remembers them together\n'
 for option in --surt --fingerprint --expressions; do
     run canon -k 1,2 -t ' ' $option one
-    expect 2 '' "unseen: error: $option is of one URL, -k names several parts\nunseen: hint: unseen canon -k 1 $option FILE\n"
+    expect 2 '' "unseen: error: $option takes one URL, -k names several parts\nunseen: hint: unseen canon -k 1 $option FILE\n"
 done
 run count -k 1,2 -t ' ' --by host one
-expect 2 '' 'unseen: error: --by host is of one URL, -k names several parts\nunseen: hint: unseen count -k 1 --by host FILE\n'
+expect 2 '' 'unseen: error: --by host takes one URL, -k names several parts\nunseen: hint: unseen count -k 1 --by host FILE\n'
 run build -k 1,2 -t ' ' x.list one
 expect 2 '' 'unseen: error: an entry of a list is one text, -k names several
 unseen: hint: unseen build -k 1 x.list FILE\n'

@@ -102,7 +102,7 @@ asked dry 'http://e.com/7\n' 'http://e.com/7\n'
 asked serve 'C http://e.com/5\nC http://e.com/7\n' '1\n0\n'
 asked squid 'http://e.com/5\nhttp://e.com/7\n' 'OK\nERR\n'
 seed='unseen: error: s has been replaced by a store with another seed\n'
-stale='unseen: warning: the answers are still those of s before\n'
+stale='unseen: warning: the answers still come from s as it was\n'
 ends dry 2 "$seed$stale"
 ends exclude 2 "$seed$stale"
 

@@ -64,7 +64,7 @@ seq 501 1000 > others
 for i in few others; do
     "$UNSEEN" add --seed 1 --filter bloom --capacity 500 --fpr 1e-3 $i.unseen $i
 done
-full='unseen: error: the bloom filter can tell 9[0-9][0-9] keys apart and was made for 500: of new lines a share of 0.0[0-9]+ is taken for repeats, not 1e-3'
+full='unseen: error: the bloom filter has 9[0-9][0-9] keys and was made for 500: it takes a share of 0.0[0-9]+ of the new lines for repeats, not 1e-3'
 run merge both.unseen few.unseen others.unseen
 expect 2 '' '*'
 holds grep -qxE "$full" err
@@ -78,7 +78,7 @@ same few.unseen before.few
 # rewrite to less than there is says so; nothing is lost by it.
 run rewrite --capacity 10 few.unseen
 expect 2 '' '*'
-holds grep -qE '^unseen: error: the bloom filter can tell [0-9]+ keys apart and was made for 10: of new lines a share of ' err
+holds grep -qE '^unseen: error: the bloom filter has [0-9]+ keys and was made for 10: it takes a share of ' err
 holds grep -qxE 'unseen: hint: unseen rewrite --capacity (500|510) few.unseen' err
 run rewrite --capacity 2000 few.unseen
 expect 0 '' ''

@@ -152,7 +152,7 @@ expect 2 '' 'unseen: error: one.unseen has the profile aggressive/1, not crawl/1
 run --rule strip-trackers -s rule.unseen
 expect 0 'http://f.com/?igsh=1\nhttp://e.com/\n' ''
 run merge --into one.unseen rule.unseen
-expect 2 '' 'unseen: error: rule.unseen has the profile crawl/1+strip-trackers, one.unseen has aggressive/1\nunseen: hint: unseen add --like one.unseen NEW FILE makes a store that can be merged with it; of this one only the URLs can be added: unseen add one.unseen FILE\n'
+expect 2 '' 'unseen: error: rule.unseen has the profile crawl/1+strip-trackers, one.unseen has aggressive/1\nunseen: hint: unseen add --like one.unseen NEW FILE makes a store that can be merged with it; from this one, only the URLs can be added: unseen add one.unseen FILE\n'
 run count one.unseen rule.unseen
 expect 2 '' 'unseen: error: rule.unseen has the profile crawl/1+strip-trackers, one.unseen has aggressive/1\nunseen: hint: only stores made with the same -p and --seed-file can be counted together\n'
 run add --like one.unseen like.unseen in

@@ -310,7 +310,7 @@ END
 printf '1\n2\n3\n' > three
 info='*4\r\n$7\r\nprofile\r\n$6\r\nnone/1\r\n$4\r\nurls\r\n:7\r\n'
 fake='redis+unix:fake?key=crawl'
-module="unseen: error: the server at $fake answers something else than the module of unseen\\n"
+module="unseen: error: the server at $fake does not answer as the module of unseen does\\n"
 for answer in '*3\r\n:1\r\n:2\r\n:1\r\n' '*2\r\n:1\r\n:1\r\n' '*3\r\n:1\r\n$1\r\n1\r\n:1\r\n' '+OK\r\n' '*-1\r\n' ':1\r\n' '*0\r\n'; do
     other "$info" "$answer"
     run -s $fake -p none three

@@ -156,7 +156,7 @@ seq 3000 | sed 's/^/A /' > many
 status=$?
 expect 2 '*' '*'
 warning='unseen: warning: full has more URLs than its filter was made for: more and more new URLs are taken for seen'
-error='unseen: error: the bloom filter can tell [0-9]+ keys apart and was made for 500: of new lines a share of 0\.[0-9]+ is taken for repeats, not 1e-3'
+error='unseen: error: the bloom filter has [0-9]+ keys and was made for 500: it takes a share of 0\.[0-9]+ of the new lines for repeats, not 1e-3'
 holds [ "$(head -n 1 err)" = "$warning" ]
 holds [ "$(grep -c warning err)" = 1 ]
 holds grep -qxE "$error" err

@@ -215,7 +215,7 @@ echo garbage > made
 mv made served
 pass_time 1
 holds [ "$(answer new@good.example)" = '200 500' ]
-holds grep -q 'the answers are still those of the file that was served before' listening.err
+holds grep -q 'the answers still come from the file that was served before' listening.err
 rm served
 pass_time 1
 holds [ "$(answer new@good.example)" = '200 500' ]

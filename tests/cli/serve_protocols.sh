@@ -375,7 +375,7 @@ mv made served
 pass_time 1
 python3 ask.py "127.0.0.1:$port" 4 4000 > out
 holds [ "$(cat out)" = '4000 0' ]
-holds grep -q 'the answers are still those of the file that was served before' listening.err
+holds grep -q 'the answers still come from the file that was served before' listening.err
 stop_listening
 holds [ "$server_status" = 143 ]
 finish

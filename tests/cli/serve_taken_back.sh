@@ -243,5 +243,5 @@ open=$!
 eventually grep -q 'listening' warned
 kill $open
 wait $open
-holds grep -q '^unseen: warning: whoever reaches 0\.0\.0\.0:0 can ask this server, and nothing is encrypted: it needs a firewall$' warned
+holds grep -q '^unseen: warning: 0\.0\.0\.0:0 accepts connections from other machines, and nothing is encrypted: use a firewall$' warned
 finish

@@ -81,7 +81,7 @@ refused() { # TEXT SHOWN LINE
     printf "1\n2\n$1\n3\n" > wrong
     echo kept > sorted
     run sort -o sorted wrong
-    expect 2 '' "unseen: error: wrong:$3: '$2' is not an integer from 0 to 1099511627775\nunseen: hint: sort -n FILE takes other numbers, too\n"
+    expect 2 '' "unseen: error: wrong:$3: '$2' is not an integer from 0 to 1099511627775\nunseen: hint: sort -n FILE also takes other numbers\n"
     holds grep -qx kept sorted
 }
 for text in x -1 +1 1.5 1e3 ' 1' '1 ' 1099511627776 99999999999999999999 0x10 12345678a a2345678 \
@@ -94,13 +94,13 @@ refused "4\\n:" : 4
 refused "$(printf '1%.0s' {1..60})" "$(printf '1%.0s' {1..40})..." 3
 head -c 300000 /dev/zero | tr '\0' 1 > wrong
 run sort wrong
-expect 2 '' "unseen: error: wrong:1: '1111111111111111111111111111111111111111...' is not an integer from 0 to 1099511627775\nunseen: hint: sort -n FILE takes other numbers, too\n"
+expect 2 '' "unseen: error: wrong:1: '1111111111111111111111111111111111111111...' is not an integer from 0 to 1099511627775\nunseen: hint: sort -n FILE also takes other numbers\n"
 # A decoder of UTF-16 puts no part of a character: a line that leaves it less room is too long, too.
 { printf '\376\377'; yes 1 | tr -d '\n' | head -c 300000 | sed 's/1/\x001/g'; } > wrong16
 last='unseen sort wrong16'
 timeout 60 "$UNSEEN" sort wrong16 > out 2> err < /dev/null
 status=$?
-expect 2 '' "unseen: error: wrong16:1: '1111111111111111111111111111111111111111...' is not an integer from 0 to 1099511627775\nunseen: hint: sort -n FILE takes other numbers, too\n"
+expect 2 '' "unseen: error: wrong16:1: '1111111111111111111111111111111111111111...' is not an integer from 0 to 1099511627775\nunseen: hint: sort -n FILE also takes other numbers\n"
 run sort a missing
 expect 2 '' 'unseen: error: cannot open missing: No such file or directory\n'
 printf '1\n2' | gzip -nc | head -c 12 > cut.gz
@@ -138,9 +138,9 @@ expect 0 '3\n4\n5\n12\n' ''
 printf '5\n3\r\r\n' > in
 run sort
 expect 2 '' "unseen: error: standard input:2: '3??' is not an integer from 0 to 1099511627775
-unseen: hint: sort -n FILE takes other numbers, too\n"
+unseen: hint: sort -n FILE also takes other numbers\n"
 printf '5\r\0003\r\0' > in
 run sort -z
 expect 2 '' "unseen: error: standard input:1: '5?' is not an integer from 0 to 1099511627775
-unseen: hint: sort -n FILE takes other numbers, too\n"
+unseen: hint: sort -n FILE also takes other numbers\n"
 finish

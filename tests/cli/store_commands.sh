@@ -168,11 +168,11 @@ expect 1 '' ''
 cp all.unseen before
 id() { "$UNSEEN" info --json "$1" | sed -E 's/.*"seed_id":"([0-9a-f]+)".*/\1/'; }
 run merge --into all.unseen other.unseen
-expect 2 '' "unseen: error: other.unseen has the seed id $(id other.unseen), all.unseen has $(id all.unseen)\nunseen: hint: unseen add --like all.unseen NEW FILE makes a store that can be merged with it; of this one only the URLs can be added: unseen add all.unseen FILE\n"
+expect 2 '' "unseen: error: other.unseen has the seed id $(id other.unseen), all.unseen has $(id all.unseen)\nunseen: hint: unseen add --like all.unseen NEW FILE makes a store that can be merged with it; from this one, only the URLs can be added: unseen add all.unseen FILE\n"
 run merge new.unseen all.unseen other.unseen
-expect 2 '' "unseen: error: other.unseen has the seed id $(id other.unseen), all.unseen has $(id all.unseen)\nunseen: hint: unseen add --like all.unseen NEW FILE makes a store that can be merged with it; of this one only the URLs can be added: unseen add all.unseen FILE\n"
+expect 2 '' "unseen: error: other.unseen has the seed id $(id other.unseen), all.unseen has $(id all.unseen)\nunseen: hint: unseen add --like all.unseen NEW FILE makes a store that can be merged with it; from this one, only the URLs can be added: unseen add all.unseen FILE\n"
 run merge --into all.unseen whatwg.unseen
-expect 2 '' 'unseen: error: whatwg.unseen has the profile whatwg/1, all.unseen has crawl/1\nunseen: hint: unseen add --like all.unseen NEW FILE makes a store that can be merged with it; of this one only the URLs can be added: unseen add all.unseen FILE\n'
+expect 2 '' 'unseen: error: whatwg.unseen has the profile whatwg/1, all.unseen has crawl/1\nunseen: hint: unseen add --like all.unseen NEW FILE makes a store that can be merged with it; from this one, only the URLs can be added: unseen add all.unseen FILE\n'
 run merge --into wide.unseen all.unseen
 expect 2 '' 'unseen: error: all.unseen keeps 64 bits of each key, wide.unseen keeps 128\nunseen: hint: unseen rewrite --key-bits 64 wide.unseen\n'
 same all.unseen before

@@ -393,7 +393,7 @@ static void test_foreign(void)
     CHECK(fd >= 0 && pwrite(fd, "b", 1, 8) == 1);
     check_refused("%s has the leases of another store");
     CHECK(pwrite(fd, "b", 1, 0) == 1);
-    check_refused("%s is no file of leases");
+    check_refused("%s is not a file of leases");
     CHECK(close(fd) == 0 && unlink(file) == 0);
     CHECK(symlink("elsewhere", file) == 0);
     check_refused("cannot open %s: Too many levels of symbolic links");

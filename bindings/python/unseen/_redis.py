@@ -190,7 +190,7 @@ class RedisClient:
                         raise self._error(answer)
                     found[i] = answer
                 if len(answers) != len(items) or not all(found[i] in answers_of for i in items):
-                    raise Error(f"{self._address} answers something else than the module of unseen")
+                    raise Error(f"{self._address} does not answer as the module of unseen does")
             marks += found
         return marks
 
@@ -309,7 +309,7 @@ def _pairs(answer):
         pairs = dict(zip(texts[::2], texts[1::2]))
         return pairs if isinstance(pairs["profile"], str) else {}
     except (KeyError, TypeError, UnicodeDecodeError):
-        raise Error("the server answers something else than the module of unseen") from None
+        raise Error("the server does not answer as the module of unseen does") from None
 
 
 def _item(url):
