@@ -1,90 +1,12 @@
-/* SPDX-License-Identifier: MIT
- *
- * The feed writes all output before it waits for more input. Otherwise a crawler that makes our
- * input of our output would wait for us while we wait for it. */
+/* SPDX-License-Identifier: MIT */
 #include "lines/feed.h"
 
 #include <sched.h>
 #include <stdlib.h>
 
 #include "lines/files.h"
-#include "lines/pair.h"
-#include "lines/rounds.h"
+#include "lines/loops.h"
 #include "print/message.h"
-#include "print/report.h"
-#include "stop.h"
-
-/* False if the run is to stop: an output failed, or a signal asks for it. */
-static bool feed_goes_on(const struct feed *f)
-{
-    return !f->out->failed && !(f->more && f->more->failed) && !stop_is_wanted();
-}
-
-int feed_before_wait(void *context)
-{
-    struct feed *f = context;
-    (void)output_flush(f->out); /* remembered in out */
-    if (f->more && f->more->is_open) {
-        (void)output_flush(f->more);
-    }
-    report_poll();
-    if (f->poll) {
-        f->poll(f->context);
-    }
-    if (!feed_goes_on(f)) {
-        return INPUT_STOP;
-    }
-    const int behind = output_behind(f->out);
-    return behind >= 0 ? behind : INPUT_NOTHING;
-}
-
-/* The index among the files of the options of the first file that is read; their number if it is
- * not one of them. */
-static size_t first_file(const struct feed *f)
-{
-    size_t i = 0;
-    while (f->file && i < f->input->nfiles && f->input->files[i] != f->file) {
-        i++;
-    }
-    return i;
-}
-
-/* Tells the report where the batch is from. */
-static void report_batch(const struct feed *f, const struct batch *b)
-{
-    if (f->first < f->input->nfiles) {
-        report_at(f->input->files, f->input->nfiles, f->first + b->file, b->offset);
-    }
-}
-
-/* Has a batch answered; false if the run is to stop. */
-static bool feed_give(struct feed *f, const struct batch *b)
-{
-    report_batch(f, b);
-    f->failed = b->failed;
-    return f->take(f->context, b) && feed_goes_on(f);
-}
-
-enum feed_state feed_answer(struct feed *f, struct reader *reader, const struct batch *b,
-                            enum unseen_status status)
-{
-    const bool noted = !reader_note(reader, b, status);
-    const bool goes_on = status != UNSEEN_OK || feed_give(f, b);
-    f->failed = f->failed || reader->note_failed;
-    return noted ? FEED_STOPS_NOTED : goes_on ? FEED_RUNS : FEED_STOPS;
-}
-
-void feed_end(struct feed *f, struct reader *reader, enum feed_state state)
-{
-    if (state == FEED_RUNS) {
-        reader_note_end(reader);
-    }
-    if (state != FEED_STOPS) {
-        f->failed = reader->failed || reader->note_failed;
-        reader_summary(reader);
-    }
-    reader_release(reader);
-}
 
 /* ---- One thread ------------------------------------------------------------------------------ */
 
@@ -176,6 +98,17 @@ static unsigned count_threads(unsigned threads)
         return threads;
     }
     return sched_getaffinity(0, sizeof(usable), &usable) == 0 && CPU_COUNT(&usable) > 1 ? 2 : 1;
+}
+
+/* The index among the files of the options of the first file that is read; their number if it is
+ * not one of them. */
+static size_t first_file(const struct feed *f)
+{
+    size_t i = 0;
+    while (f->file && i < f->input->nfiles && f->input->files[i] != f->file) {
+        i++;
+    }
+    return i;
 }
 
 void feed_run(struct feed *f)

@@ -50,23 +50,4 @@ struct feed {
 
 void feed_run(struct feed *f);
 
-/* For feed.c, pair.c and rounds.c: */
-
-/* Writes the outputs; see struct input_wait. */
-int feed_before_wait(void *context);
-
-enum feed_state {
-    FEED_RUNS,
-    FEED_STOPS,      /* the run is to stop, */
-    FEED_STOPS_NOTED /* as the reader has noted */
-};
-
-/* Notes the status of identity_take for a batch (reader_note), and has the batch answered. */
-enum feed_state feed_answer(struct feed *f, struct reader *reader, const struct batch *b,
-                            enum unseen_status status);
-
-/* Ends a run whose last batch was answered with that state: sets f->failed, and releases the
- * reader. If the run ends early, files and lines beyond the last answered batch do not count. */
-void feed_end(struct feed *f, struct reader *reader, enum feed_state state);
-
 #endif

@@ -17,7 +17,7 @@
  * Signals go to the main thread. If a signal interrupts its sleep, it wakes the other thread, which
  * may wait for input or for the reader of the output. A thread sleeps on a semaphore, because a
  * signal interrupts a wait for a semaphore but not for a condition variable. */
-#include "lines/pair.h"
+#include "lines/loops.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -10,7 +10,7 @@
  * Between two rounds nobody else uses the set. Before each wait for input, all lines that have
  * arrived are answered. The main thread waits for the team only, and the team for nothing: so
  * signals need no care here. */
-#include "lines/rounds.h"
+#include "lines/loops.h"
 
 #include <stdlib.h>
 
