@@ -7,7 +7,7 @@
  */
 #include "bench.h"
 
-#include "commands/integers.h"
+#include "lines/integers.h"
 
 enum {
     BLOCK = 256 << 10,

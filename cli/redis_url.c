@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hex.h"
+#include "characters.h"
 
 static const char *const schemes[] = {"redis://", "redis+unix:", "rediss://", "valkey://",
                                       "valkeys://"};

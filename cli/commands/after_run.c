@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "characters.h"
 #include "lines/files.h"
 #include "print/message.h"
 
@@ -18,14 +19,9 @@ void after_run_unread(const struct options *o)
     }
 }
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static bool is_of_name(char c)
 {
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.';
 }
 
 /* True for www.e.com and e.com/a, but not for 10.5, a@e.com or words with blanks. */

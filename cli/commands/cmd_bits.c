@@ -8,12 +8,13 @@
 
 #include <unseen_bitmap.h>
 
-#include "commands/bitmaps.h"
 #include "commands/commands.h"
-#include "commands/integer_lines.h"
 #include "lines/files.h"
+#include "lines/integer_lines.h"
+#include "print/json.h"
 #include "print/message.h"
 #include "print/output.h"
+#include "seen/bitmaps.h"
 
 enum combination {
     COMBINE_AND,
@@ -65,7 +66,7 @@ static bool clear_all(void *context, const uint64_t *values, const struct unseen
 
 static bool run_change(struct bits *b)
 {
-    return bitmaps_edit(&b->bitmap, b->path, b->o, b->cpu) &&
+    return bitmaps_edit(&b->bitmap, b->path, &b->o->seen, b->cpu) &&
            (b->verb->makes_bitmap || bitmaps_exist(b->path)) &&
            integer_lines_read(&b->input, NULL, b->verb->take, b) &&
            bitmaps_save(b->bitmap, b->path);
@@ -101,7 +102,7 @@ static bool run_check(struct bits *b)
 {
     const bool done = read_bitmap(b) && integer_lines_read(&b->input, NULL, b->verb->take, b);
     if (done && b->o->print.count) {
-        count_put(&b->out, b->o, b->nprinted);
+        json_put_count(&b->out, b->o->print.json, b->nprinted, b->o->input.delimiter);
     }
     return done;
 }
@@ -162,8 +163,8 @@ static bool check_ranges(const struct bits *b)
 static bool list_range(struct bits *b, struct range range)
 {
     struct repeats none = {0};
-    return bitmaps_print(b->bitmap, range.first, range.end, &none, b->o, &b->out) ||
-           message_no_memory();
+    const struct bitmap_lines lines = {&none, b->o->print.count, b->o->input.delimiter};
+    return bitmaps_print(b->bitmap, range.first, range.end, lines, &b->out) || message_no_memory();
 }
 
 /* The integers of each range, in the order given; without a range, all. */
@@ -185,7 +186,9 @@ static bool run_count(struct bits *b)
         return false;
     }
     if (b->input.nfiles == 0) {
-        count_put(&b->out, b->o, unseen_bitmap_count(b->bitmap, everything.first, everything.end));
+        json_put_count(&b->out, b->o->print.json,
+                       unseen_bitmap_count(b->bitmap, everything.first, everything.end),
+                       b->o->input.delimiter);
     }
     for (size_t i = 0; i < b->input.nfiles; i++) {
         struct range range = everything;
@@ -221,7 +224,7 @@ static bool run_combine(struct bits *b)
         message_hint("%s", b->verb->hint);
         return false;
     }
-    bool done = bitmaps_edit(&b->bitmap, b->path, b->o, b->cpu) &&
+    bool done = bitmaps_edit(&b->bitmap, b->path, &b->o->seen, b->cpu) &&
                 unseen_bitmap_clear_range(b->bitmap, 0, UNSEEN_BITMAP_END) == UNSEEN_OK;
     for (size_t i = 0; i < b->input.nfiles && done; i++) {
         struct unseen_bitmap *other = NULL;

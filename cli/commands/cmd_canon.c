@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "commands/base.h"
 #include "commands/commands.h"
 #include "commands/fingerprint.h"
 #include "lines/batch.h"
@@ -246,7 +245,7 @@ static bool canon_prepare(struct canon *c, enum unseen_cpu cpu)
     const struct options *o = c->o;
     const struct output *const outs[] = {&c->out};
     if (!profile_create(&c->url, &o->profile, usual_profile(o), cpu) ||
-        !base_check(&o->key, o->command->called)) {
+        !profile_check_base(o->key.base, o->command->called)) {
         return false;
     }
     c->identity = (struct identity){

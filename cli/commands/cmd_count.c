@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "characters.h"
 #include "commands/commands.h"
+#include "commands/count_stores.h"
 #include "commands/shared_keys.h"
 #include "lines/batch.h"
 #include "lines/feed.h"
@@ -73,7 +75,7 @@ static struct unseen_bytes host_of(struct unseen_bytes url)
         host = *p == '@' ? p + 1 : host;
     }
     const char *port = stop;
-    while (port > host && port[-1] >= '0' && port[-1] <= '9') {
+    while (port > host && is_digit(port[-1])) {
         port--;
     }
     stop = port > host && port[-1] == ':' ? port - 1 : stop;
@@ -288,7 +290,8 @@ static bool count_create_set(struct count *c, enum unseen_cpu cpu)
     return status == UNSEEN_OK;
 }
 
-bool count_inputs_fit(const struct options *o)
+/* False, and reported, if --both has too few inputs. */
+static bool count_inputs_fit(const struct options *o)
 {
     if (o->group.both && o->input.nfiles < 2) {
         message_error("--both counts what is in each of several files");
@@ -333,19 +336,25 @@ static void put_group(struct count *c, size_t group)
     output_write(&c->out, &c->o->input.delimiter, 1);
 }
 
-void count_put(struct output *out, const struct options *o, uint64_t n)
+/* Prints the count of stores. */
+static bool count_print(const struct options *o, uint64_t n)
 {
-    if (o->print.json) {
-        output_print(out, "{\"count\":%" PRIu64 "}\n", n);
-    } else {
-        output_print(out, "%" PRIu64 "%c", n, o->input.delimiter);
+    struct output out = {.fd = -1};
+    const struct output *const outs[] = {&out};
+    if (!output_open(&out, o->print.output) ||
+        !files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1) ||
+        !output_truncate(&out)) {
+        output_abandon(&out);
+        return false;
     }
+    json_put_count(&out, o->print.json, n, o->input.delimiter);
+    return output_close(&out);
 }
 
 static void count_put_result(struct count *c)
 {
     if (!c->o->group.by) {
-        count_put(&c->out, c->o, c->report.nnew);
+        json_put_count(&c->out, c->o->print.json, c->report.nnew, c->o->input.delimiter);
     }
     for (size_t i = 0; i < c->groups.n; i++) {
         put_group(c, i);
@@ -372,12 +381,16 @@ static int count_finish(struct count *c)
 
 int count_run(const struct options *o, enum unseen_cpu cpu)
 {
+    uint64_t n = 0;
+    if (!count_inputs_fit(o)) {
+        return EXIT_TROUBLE;
+    }
     if (!o->input.none_named && count_stores_are_meant(o)) {
-        return count_stores_run(o, cpu);
+        return count_stores(o, cpu, &n) && count_print(o, n) ? EXIT_DONE : EXIT_TROUBLE;
     }
     struct count c = {.o = o, .last = SIZE_MAX};
     int status = EXIT_TROUBLE;
-    if (count_inputs_fit(o) && count_prepare(&c, cpu)) {
+    if (count_prepare(&c, cpu)) {
         c.feed.input = &o->input;
         c.feed.identity = &c.identity;
         c.feed.out = &c.out;

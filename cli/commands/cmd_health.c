@@ -6,11 +6,11 @@
 
 #include <unseen_list.h>
 
-#include "commands/bitmaps.h"
 #include "commands/commands.h"
 #include "print/json.h"
 #include "print/message.h"
 #include "print/output.h"
+#include "seen/bitmaps.h"
 #include "seen/filter_words.h"
 #include "seen/foreign_filters.h"
 #include "seen/lists.h"

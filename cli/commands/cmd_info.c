@@ -6,13 +6,13 @@
 #include <sys/stat.h>
 
 #include "address.h"
-#include "commands/bitmaps.h"
 #include "commands/commands.h"
 #include "commands/info_json.h"
 #include "commands/info_server.h"
 #include "commands/info_text.h"
 #include "print/message.h"
 #include "print/output.h"
+#include "seen/bitmaps.h"
 #include "seen/foreign_filters.h"
 #include "seen/lists.h"
 #include "seen/stores.h"

@@ -9,14 +9,14 @@
  * taken for the whole. */
 #include <unseen_bitmap.h>
 
-#include "commands/bitmaps.h"
 #include "commands/commands.h"
-#include "commands/integer_lines.h"
-#include "commands/repeats.h"
 #include "lines/files.h"
+#include "lines/integer_lines.h"
+#include "lines/repeats.h"
 #include "print/message.h"
 #include "print/output.h"
 #include "print/report.h"
+#include "seen/bitmaps.h"
 
 struct sort {
     const struct options *o;
@@ -92,8 +92,9 @@ static bool sort_all(struct sort *s, enum unseen_cpu cpu)
     if (!taken || !output_truncate(&s->out)) {
         return false;
     }
+    const struct bitmap_lines lines = {&s->repeats, s->o->print.count, s->o->input.delimiter};
     repeats_sort(&s->repeats);
-    if (!bitmaps_print(s->bitmap, 0, UNSEEN_BITMAP_END, &s->repeats, s->o, &s->out)) {
+    if (!bitmaps_print(s->bitmap, 0, UNSEEN_BITMAP_END, lines, &s->out)) {
         sort_report_memory();
         return false;
     }

@@ -235,17 +235,4 @@ int bits_run(const struct options *o, enum unseen_cpu cpu);
 /* The i'th verb of `unseen bits`; NULL past the last. */
 const char *bits_verb_at(size_t i);
 
-/* ---- Functions that commands share ----------------------------------------------------------- */
-
-/* False, and reported, if --both has too few inputs. */
-bool count_inputs_fit(const struct options *o);
-
-/* `unseen count STORE...`: the first is true if one of the files is a store, a list or the like,
- * the second runs the command. */
-bool count_stores_are_meant(const struct options *o);
-int count_stores_run(const struct options *o, enum unseen_cpu cpu);
-
-/* Prints the count of either. */
-void count_put(struct output *out, const struct options *o, uint64_t n);
-
 #endif

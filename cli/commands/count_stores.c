@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * `unseen count STORE...`: the keys of each store go to a set in memory, and those that are new to
- * it are counted. The set takes keys as they are, so it needs neither the seed nor the profile of
- * the stores. */
+ * The keys of each store go to a set in memory, and those that are new to it are counted. The set
+ * takes keys as they are, so it needs neither the seed nor the profile of the stores. */
+#include "commands/count_stores.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "commands/commands.h"
 #include "commands/shared_keys.h"
-#include "lines/files.h"
 #include "print/message.h"
-#include "print/output.h"
 #include "print/report.h"
 #include "seen/stores.h"
 
@@ -186,27 +184,13 @@ static bool check(const struct options *o)
     return true;
 }
 
-static bool count_print(const struct options *o, uint64_t n)
-{
-    struct output out = {.fd = -1};
-    const struct output *const outs[] = {&out};
-    if (!output_open(&out, o->print.output) ||
-        !files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1) ||
-        !output_truncate(&out)) {
-        output_abandon(&out);
-        return false;
-    }
-    count_put(&out, o, n);
-    return output_close(&out);
-}
-
-int count_stores_run(const struct options *o, enum unseen_cpu cpu)
+bool count_stores(const struct options *o, enum unseen_cpu cpu, uint64_t *n_out)
 {
     struct count_stores c = {.o = o, .status = UNSEEN_OK};
     const struct unseen_set_options options = {
         .size = sizeof(options), .fpr = o->seen.fpr, .cpu = cpu};
-    if (!count_inputs_fit(o) || !check(o)) {
-        return EXIT_TROUBLE;
+    if (!check(o)) {
+        return false;
     }
     c.shared.options = options;
     const enum unseen_status status = unseen_set_create(&c.set, &options, NULL);
@@ -218,8 +202,8 @@ int count_stores_run(const struct options *o, enum unseen_cpu cpu)
     c.report.nseen = c.nkeys - c.report.nnew;
     const struct unseen_set_stats stats = stores_stats(c.shared.now ? c.shared.now : c.set);
     report_end(&c.report, counted ? &stats : NULL, c.profile);
-    const bool printed = counted && count_print(o, c.report.nnew);
+    *n_out = c.report.nnew;
     shared_keys_release(&c.shared);
     unseen_set_free(c.set);
-    return printed ? EXIT_DONE : EXIT_TROUBLE;
+    return counted;
 }

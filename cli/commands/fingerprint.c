@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "hex.h"
+#include "characters.h"
 
 enum {
     BLOCK = 64,

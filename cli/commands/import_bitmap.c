@@ -11,9 +11,9 @@
 
 #include <unseen_bitmap.h>
 
-#include "commands/bitmaps.h"
 #include "lines/files.h"
 #include "print/message.h"
+#include "seen/bitmaps.h"
 
 enum {
     BUFFER_BYTES = 64 * 1024,
@@ -103,7 +103,7 @@ static bool check_settings(const struct options *o)
 int import_bitmap_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct import m = {.o = o};
-    bool done = check_settings(o) && bitmaps_edit(&m.bitmap, o->seen.path, o, cpu);
+    bool done = check_settings(o) && bitmaps_edit(&m.bitmap, o->seen.path, &o->seen, cpu);
     for (size_t i = 0; i < o->input.nfiles && done; i++) {
         done = bitmap_file(&m, o->input.files[i]);
     }

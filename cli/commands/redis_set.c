@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "hex.h"
+#include "characters.h"
 
 /* Reads a decimal number at text[0..len). Returns how many bytes it takes; 0 if there is no number,
  * or a number too large to count bytes. */
@@ -11,7 +11,7 @@ static size_t redis_set_number(const char *text, size_t len, uint64_t *out)
 {
     uint64_t value = 0;
     size_t n = 0;
-    while (n < len && n < 18 && text[n] >= '0' && text[n] <= '9') {
+    while (n < len && n < 18 && is_digit(text[n])) {
         value = 10 * value + (uint64_t)(text[n++] - '0');
     }
     *out = value;

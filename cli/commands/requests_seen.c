@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "hex.h"
+#include "characters.h"
 
 enum {
     LENGTH_BYTES = 2
@@ -39,7 +39,7 @@ static bool is_digits(struct unseen_bytes line)
 {
     for (size_t i = 0; i < line.len; i++) {
         const char c = line.data[i];
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) {
+        if (!is_digit(c) && !(c >= 'a' && c <= 'f')) {
             return false;
         }
     }

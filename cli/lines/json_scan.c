@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "hex.h"
+#include "characters.h"
 
 #if defined(__SSE2__) && defined(__GNUC__)
 #include <emmintrin.h>

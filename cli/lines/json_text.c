@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "characters.h"
 #include "lines/json_scan.h"
 
 /* ---- Numbers and words ----------------------------------------------------------------------- */
 
 static const char *skip_digits(const char *at, const char *end)
 {
-    while (at < end && *at >= '0' && *at <= '9') {
+    while (at < end && is_digit(*at)) {
         at++;
     }
     return at;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "characters.h"
 #include "lines/json_text.h"
 
 /* ---- Parsing --------------------------------------------------------------------------------- */
@@ -14,7 +15,7 @@ static bool parse_digits(const char **at, size_t *number_out)
 {
     const char *p = *at;
     size_t n = 0;
-    for (; *p >= '0' && *p <= '9'; p++) {
+    for (; is_digit(*p); p++) {
         const size_t digit = (size_t)(*p - '0');
         if (n > (SIZE_MAX - 1 - digit) / 10) {
             return false;

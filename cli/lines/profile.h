@@ -30,4 +30,8 @@ const char *profile_quote(const char *id);
 /* True if the profile of url is none. */
 bool profile_is_none(const struct unseen_url *url);
 
+/* Checks that --base, if it is not NULL, is an absolute URL; reports it if not. `called` is how a
+ * corrected command starts. */
+bool profile_check_base(const char *base, const char *called);
+
 #endif

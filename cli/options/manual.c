@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "characters.h"
 #include "options/options.h"
 #include "print/message.h"
 
@@ -44,7 +45,7 @@ static struct word word_at(const char *text)
         last--;
     }
     /* the parenthesis of a page, such as unseen(1), is part of the word */
-    if (*last == ')' && last - w.start > 2 && isdigit((unsigned char)last[-1]) && last[-2] == '(') {
+    if (*last == ')' && last - w.start > 2 && is_digit(last[-1]) && last[-2] == '(') {
         last++;
     }
     w.len = (size_t)(last - w.start);

@@ -5,12 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "characters.h"
 #include "options/options.h"
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 /* Parses digits only, exactly up to 2^64 - 1; a double would round. */
 static bool whole(const char *text, int base, uint64_t *out)

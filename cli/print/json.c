@@ -3,10 +3,11 @@
  * A run of bytes that need no escape is copied at once. Most strings are one such run. */
 #include "print/json.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hex.h"
+#include "characters.h"
 #include "print/print_utf8.h"
 
 #define EVERY(byte) (UINT64_C(0x0101010101010101) * (byte))
@@ -81,4 +82,13 @@ void json_write_string(struct output *out, struct unseen_bytes bytes)
         s = stop;
     }
     output_write(out, "\"", 1);
+}
+
+void json_put_count(struct output *out, bool is_json, uint64_t n, char delimiter)
+{
+    if (is_json) {
+        output_print(out, "{\"count\":%" PRIu64 "}\n", n);
+    } else {
+        output_print(out, "%" PRIu64 "%c", n, delimiter);
+    }
 }

@@ -35,4 +35,7 @@ static inline void json_write(struct output *out, const char *text)
     output_write(out, text, strlen(text));
 }
 
+/* Puts {"count":N} and a newline, or without is_json N and the delimiter. */
+void json_put_count(struct output *out, bool is_json, uint64_t n, char delimiter);
+
 #endif

@@ -50,7 +50,7 @@ static bool exclude_list(struct seen *m, const char *path, enum unseen_cpu cpu)
     return true;
 }
 
-/* The program that filled it knew no profile. */
+/* A foreign filter was filled by a program that knew no profile. */
 static bool exclude_foreign(struct seen *m, const char *path)
 {
     if (m->url) {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hex.h"
+#include "characters.h"
 #include "print/message.h"
 
 static bool is_hex(const char *text, size_t len)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "hex.h"
+#include "characters.h"
 
 bool connection_answer(struct connection *c)
 {

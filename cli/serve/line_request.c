@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "characters.h"
+
 static struct request wrong(const char *sentence)
 {
     return (struct request){.type = REQUEST_WRONG, .wrong = sentence};
@@ -52,7 +54,7 @@ static size_t read_count(struct unseen_bytes text, uint64_t *count_out)
 {
     uint64_t count = 0;
     size_t i = 0;
-    for (; i < text.len && text.data[i] >= '0' && text.data[i] <= '9'; i++) {
+    for (; i < text.len && is_digit(text.data[i]); i++) {
         const uint64_t digit = (uint64_t)(text.data[i] - '0');
         count = count > (UINT64_MAX - digit) / 10 ? UINT64_MAX : count * 10 + digit;
     }

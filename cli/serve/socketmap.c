@@ -9,6 +9,7 @@
  *
  * The name of the map does not matter. Keys come whole, so domains above and networks are looked up
  * here. A broken netstring ends the conversation, as nobody knows where the next one starts. */
+#include "characters.h"
 #include "serve/connection.h"
 
 #include <stdio.h>
@@ -57,7 +58,7 @@ bool socketmap_take(struct connection *c)
     const struct unseen_bytes text = line_reader_rest(&c->in);
     size_t size = 0;
     size_t i = 0;
-    for (; i < text.len && i < LENGTH_DIGITS && text.data[i] >= '0' && text.data[i] <= '9'; i++) {
+    for (; i < text.len && i < LENGTH_DIGITS && is_digit(text.data[i]); i++) {
         size = size * 10 + (size_t)(text.data[i] - '0');
     }
     if (i == text.len) {

@@ -16,6 +16,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
+#include "characters.h"
 #include "serve/connection.h"
 
 #include <string.h>
@@ -23,7 +24,7 @@
 static bool is_number(struct unseen_bytes word)
 {
     size_t n = 0;
-    while (n < word.len && word.data[n] >= '0' && word.data[n] <= '9') {
+    while (n < word.len && is_digit(word.data[n])) {
         n++;
     }
     return n == word.len && n > 0;

@@ -63,7 +63,7 @@ LAYERS = {
 NEAR = [
     (r'cli/build/', r'cli/build(_killed|_lines)?$'),
     (r'print/chart|commands/plan', r'cli/(plan|filter)$'),
-    (r'commands/(integers|cmd_sort|repeats)', r'cli/sort$'),
+    (r'(integers|cmd_sort|repeats)', r'cli/sort$'),
     (r'commands/cmd_edit', r'cli/(list_changes|build_changes)$'),
     (r'commands/cmd_health', r'cli/(store_commands|store_removal)$'),
     (r'commands/cmd_count', r'cli/(count|key)$'),

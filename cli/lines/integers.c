@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "commands/integers.h"
+#include "lines/integers.h"
 
 #include <inttypes.h>
 #include <stdio.h>

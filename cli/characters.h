@@ -1,10 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hexadecimal digits. */
-#ifndef UNSEEN_CLI_HEX_H
-#define UNSEEN_CLI_HEX_H
+ * Letters and digits of ASCII, whatever the locale is. */
+#ifndef UNSEEN_CLI_CHARACTERS_H
+#define UNSEEN_CLI_CHARACTERS_H
 
-/* The digit of the lowest four bits. */
+#include <stdbool.h>
+
+static inline bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* The hexadecimal digit of the lowest four bits. */
 static inline char hex_digit(unsigned value)
 {
     return "0123456789abcdef"[value & 15];
@@ -13,7 +25,7 @@ static inline char hex_digit(unsigned value)
 /* The value of a digit of either case; -1 for any other character. */
 static inline int hex_value(char c)
 {
-    return c >= '0' && c <= '9'   ? c - '0'
+    return is_digit(c)            ? c - '0'
            : c >= 'a' && c <= 'f' ? c - 'a' + 10
            : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                   : -1;

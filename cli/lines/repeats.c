@@ -3,7 +3,7 @@
  * Each repeat is appended as a word. When the array is full, it is sorted, and words of the same
  * integer become one word. The array grows only if more than half of it is then in use. The sort
  * is in place, by one byte after the other from the top [McIlroy93]. */
-#include "commands/repeats.h"
+#include "lines/repeats.h"
 
 #include <stdlib.h>
 

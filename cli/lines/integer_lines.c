@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "commands/integer_lines.h"
+#include "lines/integer_lines.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include <unseen_bitmap.h>
 
-#include "commands/integers.h"
+#include "lines/integers.h"
 #include "print/message.h"
 #include "print/report.h"
 

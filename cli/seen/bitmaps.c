@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "commands/bitmaps.h"
+#include "seen/bitmaps.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands/integers.h"
+#include "lines/integers.h"
 #include "print/message.h"
 #include "seen/stores.h"
 
@@ -19,8 +19,7 @@ enum {
 _Static_assert(LISTED <= OUTPUT_BYTES / INTEGER_TEXT_MAX, "output_reserve has room for them all");
 
 struct bitmap_printer {
-    const struct options *o;
-    struct repeats *repeats;
+    struct bitmap_lines lines;
     struct output *out;
     struct integers_printer integers;
 };
@@ -57,7 +56,7 @@ bool bitmaps_read(struct unseen_bitmap **bitmap_out, const char *path, enum unse
            bitmaps_report(path, &error);
 }
 
-bool bitmaps_edit(struct unseen_bitmap **bitmap_out, const char *path, const struct options *o,
+bool bitmaps_edit(struct unseen_bitmap **bitmap_out, const char *path, const struct seen_options *o,
                   enum unseen_cpu cpu)
 {
     const struct unseen_bitmap_options options = {.size = sizeof(options), .cpu = cpu};
@@ -65,7 +64,7 @@ bool bitmaps_edit(struct unseen_bitmap **bitmap_out, const char *path, const str
     double start = 0;
     do {
         error.status = unseen_bitmap_open(bitmap_out, path, UNSEEN_BITMAP_EDIT, &options, &error);
-    } while (stores_wait(&o->seen, &start, &error));
+    } while (stores_wait(o, &start, &error));
     return error.status == UNSEEN_OK || bitmaps_report(path, &error);
 }
 
@@ -90,7 +89,7 @@ bool bitmaps_save(struct unseen_bitmap *bitmap, const char *path)
 /* Prints integers that came once each. */
 static void put_once(struct bitmap_printer *p, const uint64_t *values, size_t n)
 {
-    const char *prefix = p->o->print.count ? "1\t" : "";
+    const char *prefix = p->lines.has_counts ? "1\t" : "";
     const size_t prefix_len = strlen(prefix);
     char padded[8] = {0}; /* copied whole, which needs no branch */
     char *to = output_reserve(p->out, n * INTEGER_TEXT_MAX);
@@ -102,7 +101,7 @@ static void put_once(struct bitmap_printer *p, const uint64_t *values, size_t n)
     for (size_t i = 0; i < n; i++) {
         memcpy(to, padded, sizeof(padded));
         to = integers_print(&p->integers, values[i], to + prefix_len);
-        *to++ = p->o->input.delimiter;
+        *to++ = p->lines.delimiter;
     }
     output_advance(p->out, (size_t)(to - begin));
 }
@@ -112,12 +111,12 @@ static void put_repeated(struct bitmap_printer *p, uint64_t value, uint64_t n)
 {
     char text[2 * INTEGER_TEXT_MAX];
     char *to = text;
-    if (p->o->print.count) {
+    if (p->lines.has_counts) {
         to += snprintf(text, INTEGER_TEXT_MAX, "%" PRIu64 "\t", n);
         n = 1;
     }
     to = integers_print(&p->integers, value, to);
-    *to++ = p->o->input.delimiter;
+    *to++ = p->lines.delimiter;
     for (; n > 0 && !p->out->failed; n--) {
         output_write(p->out, text, (size_t)(to - text));
     }
@@ -126,7 +125,7 @@ static void put_repeated(struct bitmap_printer *p, uint64_t value, uint64_t n)
 static void put_listed(struct bitmap_printer *p, const uint64_t *values, size_t n)
 {
     for (size_t i = 0; i < n && !p->out->failed;) {
-        const uint64_t again = repeats_next(p->repeats);
+        const uint64_t again = repeats_next(p->lines.repeats);
         const size_t first = i;
         while (i < n && values[i] < again) {
             i++;
@@ -135,14 +134,14 @@ static void put_listed(struct bitmap_printer *p, const uint64_t *values, size_t 
             put_once(p, values + first, i - first);
         }
         if (i < n && values[i] == again) {
-            put_repeated(p, again, 1 + repeats_take(p->repeats));
+            put_repeated(p, again, 1 + repeats_take(p->lines.repeats));
             i++;
         }
     }
 }
 
 bool bitmaps_print(const struct unseen_bitmap *bitmap, uint64_t from, uint64_t end,
-                   struct repeats *repeats, const struct options *o, struct output *out)
+                   struct bitmap_lines lines, struct output *out)
 {
     uint64_t values[LISTED];
     size_t n = 0;
@@ -150,8 +149,7 @@ bool bitmaps_print(const struct unseen_bitmap *bitmap, uint64_t from, uint64_t e
     if (!p) {
         return false;
     }
-    p->o = o;
-    p->repeats = repeats;
+    p->lines = lines;
     p->out = out;
     integers_start(&p->integers);
     while (from < end && !out->failed &&
