@@ -28,7 +28,7 @@ enum {
 
 static size_t nerrors;
 
-void message_say(enum message_kind kind, const char *format, ...)
+void message_say(enum message_level kind, const char *format, ...)
 {
     (void)format;
     nerrors += kind == MESSAGE_ERROR;

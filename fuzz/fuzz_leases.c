@@ -37,7 +37,7 @@ static struct leases leases;
 static uint8_t file[HEAD + LEN_MAX];
 static size_t file_len;
 
-void message_say(enum message_kind kind, const char *format, ...)
+void message_say(enum message_level kind, const char *format, ...)
 {
     (void)kind;
     (void)format;

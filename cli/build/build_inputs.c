@@ -36,9 +36,9 @@ static bool look_at(struct build_inputs *in, size_t i, const struct options *o)
         in->are_files = false;
         return true;
     }
-    const enum stores_kind kind = stores_refuse(name);
-    if (kind != STORES_NONE) {
-        message_hint(kind == STORES_LIST ? "unseen build --from %s %s FILE takes over its changes"
+    const enum stores_type type = stores_refuse(name);
+    if (type != STORES_NONE) {
+        message_hint(type == STORES_LIST ? "unseen build --from %s %s FILE takes over its changes"
                                          : "give the lines that were added to %s: unseen build %s "
                                            "FILE",
                      name, o->seen.path);

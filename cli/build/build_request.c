@@ -43,11 +43,11 @@ bool build_check_target(const struct options *o)
     if (stat(path, &st) != 0) {
         return true;
     }
-    const enum stores_kind kind = stores_kind_of(path);
-    if (kind == STORES_LIST || (S_ISREG(st.st_mode) && st.st_size == 0)) {
+    const enum stores_type type = stores_type_of(path);
+    if (type == STORES_LIST || (S_ISREG(st.st_mode) && st.st_size == 0)) {
         return true;
     }
-    message_error(kind == STORES_NONE ? "%s is not a list, and is not replaced"
+    message_error(type == STORES_NONE ? "%s is not a list, and is not replaced"
                                       : "%s is a store, and is not replaced",
                   path);
     message_hint("unseen build NEW.list FILE");
@@ -159,7 +159,7 @@ uint64_t build_count_changes(const struct options *o)
 {
     struct unseen_list_info info;
     struct unseen_error error;
-    if (stores_kind_of(o->seen.path) != STORES_LIST) {
+    if (stores_type_of(o->seen.path) != STORES_LIST) {
         return 0;
     }
     if (build_read_info(o->seen.path, &info, &error) != UNSEEN_OK) {

@@ -202,7 +202,7 @@ static bool hold_list(const struct build_job *m, struct unseen_list_edit **edit_
     const struct timespec moment = {.tv_nsec = 50 * 1000 * 1000};
     enum unseen_status status = UNSEEN_OK;
     *edit_out = NULL;
-    for (unsigned n = 0; stores_kind_of(m->folder.path) == STORES_LIST; n++) {
+    for (unsigned n = 0; stores_type_of(m->folder.path) == STORES_LIST; n++) {
         status = unseen_list_edit_open(edit_out, m->folder.path, NULL, NULL);
         if (status != UNSEEN_ERR_BUSY) {
             break;
@@ -261,7 +261,7 @@ static uint64_t entries_of(const char *path)
 {
     struct unseen_list_info info;
     struct unseen_error error;
-    if (!path || stores_kind_of(path) != STORES_LIST ||
+    if (!path || stores_type_of(path) != STORES_LIST ||
         build_read_info(path, &info, &error) != UNSEEN_OK) {
         return 0;
     }

@@ -18,15 +18,15 @@ bool change_check_inputs(const struct options *o)
 {
     for (size_t i = 0; i < o->input.nfiles; i++) {
         const char *name = o->input.files[i];
-        const enum stores_kind kind = stores_refuse(name);
-        if (address_is_server(o->seen.path) && kind != STORES_NONE) {
+        const enum stores_type type = stores_refuse(name);
+        if (address_is_server(o->seen.path) && type != STORES_NONE) {
             message_hint("%s %s FILE takes lines, which a %s has not", o->command->called,
-                         o->seen.path, stores_kind_name(kind));
-        } else if (kind == STORES_STORE || kind == STORES_IMAGE) {
+                         o->seen.path, stores_type_name(type));
+        } else if (type == STORES_STORE || type == STORES_IMAGE) {
             message_hint("unseen merge --into %s %s", o->seen.path,
                          files_is_standard_input(name) ? "STORE" : name);
         }
-        if (kind != STORES_NONE) {
+        if (type != STORES_NONE) {
             return false;
         }
     }

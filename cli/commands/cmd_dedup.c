@@ -403,14 +403,14 @@ static bool check_stores(const struct options *o)
     }
     for (size_t i = 0; i < o->input.nfiles; i++) {
         const char *name = o->input.files[i];
-        const enum stores_kind kind = stores_refuse(name);
-        if (kind == STORES_BITMAP) {
+        const enum stores_type type = stores_refuse(name);
+        if (type == STORES_BITMAP) {
             message_hint("unseen bits list %s", name);
-        } else if (kind != STORES_NONE) {
-            message_hint("unseen %s-x %s FILE", kind == STORES_FOREIGN ? "-p none " : "",
+        } else if (type != STORES_NONE) {
+            message_hint("unseen %s-x %s FILE", type == STORES_FOREIGN ? "-p none " : "",
                          files_is_standard_input(name) ? "STORE" : name);
         }
-        if (kind != STORES_NONE) {
+        if (type != STORES_NONE) {
             return false;
         }
     }

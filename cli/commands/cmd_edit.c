@@ -46,7 +46,7 @@ enum {
 static void edit_report_open(const struct edit *e, const struct unseen_error *error)
 {
     const bool updates = e->o->command->bit == COMMAND_UPDATE;
-    if (error->status == UNSEEN_ERR_FOREIGN && stores_kind_of(e->path) == STORES_STORE) {
+    if (error->status == UNSEEN_ERR_FOREIGN && stores_type_of(e->path) == STORES_STORE) {
         message_error("%s is a store, not a list", e->path);
         message_hint(updates ? "unseen add %s FILE, or: unseen remove %s FILE"
                              : "unseen remove %s FILE",

@@ -229,7 +229,7 @@ static int verify_bitmap(const char *path, const struct options *o, struct outpu
 
 static int verify_one(const char *path, const struct options *o, struct output *out)
 {
-    switch (stores_kind_of(path)) {
+    switch (stores_type_of(path)) {
     case STORES_LIST:
         return verify_list(path, o, out);
     case STORES_FOREIGN:

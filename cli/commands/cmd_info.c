@@ -167,7 +167,7 @@ static bool info_print(const char *path, const struct options *o, enum unseen_cp
     if (address_is_server(path)) {
         return info_server(path, o, out);
     }
-    switch (stores_kind_of(path)) {
+    switch (stores_type_of(path)) {
     case STORES_LIST:
         return info_list(path, o, cpu, out);
     case STORES_FOREIGN:

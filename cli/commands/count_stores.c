@@ -29,7 +29,7 @@ struct count_stores {
 bool count_stores_are_meant(const struct options *o)
 {
     for (size_t i = 0; i < o->input.nfiles; i++) {
-        if (stores_kind_of(o->input.files[i]) != STORES_NONE) {
+        if (stores_type_of(o->input.files[i]) != STORES_NONE) {
             return true;
         }
     }
@@ -140,9 +140,9 @@ static bool add_stores(struct count_stores *c, const struct options *o, enum uns
 }
 
 /* Reports a file that is not a store. */
-static void report_other(const struct options *o, const char *path, enum stores_kind kind)
+static void report_other(const struct options *o, const char *path, enum stores_type type)
 {
-    switch (kind) {
+    switch (type) {
     case STORES_LIST:
         message_error("%s is a list, which does not keep its entries", path);
         message_hint("unseen info %s says how many it has", path);
@@ -175,9 +175,9 @@ static bool check(const struct options *o)
         return false;
     }
     for (size_t i = 0; i < o->input.nfiles; i++) {
-        const enum stores_kind kind = stores_kind_of(o->input.files[i]);
-        if (kind != STORES_STORE) {
-            report_other(o, o->input.files[i], kind);
+        const enum stores_type type = stores_type_of(o->input.files[i]);
+        if (type != STORES_STORE) {
+            report_other(o, o->input.files[i], type);
             return false;
         }
     }

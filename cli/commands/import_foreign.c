@@ -62,8 +62,8 @@ static bool check_settings(const struct options *o)
 static bool check_place(const struct options *o)
 {
     const char *path = o->seen.path;
-    const enum stores_kind kind = stores_kind_of(path);
-    if (kind == STORES_FOREIGN || access(path, F_OK) != 0) {
+    const enum stores_type type = stores_type_of(path);
+    if (type == STORES_FOREIGN || access(path, F_OK) != 0) {
         return true;
     }
     message_error("%s is not a foreign filter, and is not replaced", path);

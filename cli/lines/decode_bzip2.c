@@ -60,7 +60,7 @@ static enum decoded bzip2_step(void *decoder, struct decoder_flow *flow, const c
     }
 }
 
-const struct decoder_kind decode_bzip2 = {
+const struct decoder_format decode_bzip2 = {
     .name = "bzip2 data",
     .cut = "the compressed data ends too early",
     .command = "bzip2 -dc",

@@ -56,7 +56,7 @@ static enum decoded gzip_step(void *decoder, struct decoder_flow *flow, const ch
     }
 }
 
-const struct decoder_kind decode_gzip = {
+const struct decoder_format decode_gzip = {
     .name = "gzip data",
     .cut = "the compressed data ends too early",
     .command = "gzip -dc",

@@ -135,5 +135,5 @@ static enum decoded utf16_step(void *decoder, struct decoder_flow *flow, const c
         .step = utf16_step, .free = free                                                           \
     }
 
-const struct decoder_kind decode_utf16le = UTF16(utf16le_create);
-const struct decoder_kind decode_utf16be = UTF16(utf16be_create);
+const struct decoder_format decode_utf16le = UTF16(utf16le_create);
+const struct decoder_format decode_utf16be = UTF16(utf16be_create);

@@ -77,7 +77,7 @@ static enum decoded xz_step(void *decoder, struct decoder_flow *flow, const char
     }
 }
 
-const struct decoder_kind decode_xz = {
+const struct decoder_format decode_xz = {
     .name = "xz data",
     .cut = "the compressed data ends too early",
     .command = "xz -dc",

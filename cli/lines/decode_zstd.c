@@ -43,7 +43,7 @@ static enum decoded zstd_step(void *decoder, struct decoder_flow *flow, const ch
     }
 }
 
-const struct decoder_kind decode_zstd = {
+const struct decoder_format decode_zstd = {
     .name = "zstd data",
     .cut = "the compressed data ends too early",
     .command = "zstd -dc",

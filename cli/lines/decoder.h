@@ -29,7 +29,7 @@ enum decoded {
     DECODED_NO_MEMORY
 };
 
-struct decoder_kind {
+struct decoder_format {
     const char *name;    /* "damaged NAME: ..." */
     const char *cut;     /* what is wrong with data that ends elsewhere */
     const char *command; /* COMMAND FILE decodes it, too; text: as far as it can */
@@ -43,11 +43,11 @@ struct decoder_kind {
     void (*free)(void *decoder); /* NULL does nothing */
 };
 
-extern const struct decoder_kind decode_gzip;
-extern const struct decoder_kind decode_zstd;
-extern const struct decoder_kind decode_xz;
-extern const struct decoder_kind decode_bzip2;
-extern const struct decoder_kind decode_utf16le;
-extern const struct decoder_kind decode_utf16be;
+extern const struct decoder_format decode_gzip;
+extern const struct decoder_format decode_zstd;
+extern const struct decoder_format decode_xz;
+extern const struct decoder_format decode_bzip2;
+extern const struct decoder_format decode_utf16le;
+extern const struct decoder_format decode_utf16be;
 
 #endif

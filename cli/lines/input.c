@@ -172,7 +172,7 @@ static ssize_t read_head(struct input *in, char *buf, size_t cap, const struct m
 /* Says what the file holds in place of lines, and which command prints them. */
 static void report_foreign(const struct input *in, const struct magic *m)
 {
-    const struct decoder_kind *outer = in->nstages > 0 ? in->stages[0].kind : NULL;
+    const struct decoder_format *outer = in->nstages > 0 ? in->stages[0].format : NULL;
     const char *what = m->content == CONTENT_CODED ? m->decoder->name : m->name;
     const char *file = in->fd == STDIN_FILENO ? "FILE" : in->name;
     message_error("%s is %s%s%s, not lines that can be read", in->name, what, outer ? " in " : "",
@@ -187,12 +187,12 @@ static void report_foreign(const struct input *in, const struct magic *m)
 }
 
 /* Puts a stage on top of the source. */
-static bool push_stage(struct input *in, const struct decoder_kind *kind, const char *head,
+static bool push_stage(struct input *in, const struct decoder_format *format, const char *head,
                        size_t len)
 {
     struct stage *s = &in->stages[in->nstages];
     *s = (struct stage){
-        .name = in->name, .kind = kind, .window_log = in->window_log, .from = in->top};
+        .name = in->name, .format = format, .window_log = in->window_log, .from = in->top};
     if (!stage_start(s, head, len)) {
         return false;
     }

@@ -5,12 +5,12 @@
 
 #include "lines/decoder.h"
 
-#define BEGINS(text) .bytes = (text), .len = sizeof(text) - 1
-#define MARK(text)   BEGINS(text), .mark = sizeof(text) - 1
-#define CODED(kind)  .content = CONTENT_CODED, .decoder = &(kind)
+#define BEGINS(text)  .bytes = (text), .len = sizeof(text) - 1
+#define MARK(text)    BEGINS(text), .mark = sizeof(text) - 1
+#define CODED(format) .content = CONTENT_CODED, .decoder = &(format)
 #define FOREIGN(name_, before_, after_)                                                            \
     .content = CONTENT_FOREIGN, .name = (name_), .before = (before_), .after = (after_)
-/* A file of chunks (docs/format.md): the kind, a length below 64 KiB, the id, 8 bytes of 0, and the
+/* A file of chunks (docs/format.md): the type, a length below 64 KiB, the id, 8 bytes of 0, and the
  * magic of the payload. */
 #define CHUNKS(letter)                                                                             \
     BEGINS("UN" letter "H\0\0\0\0"                                                                 \

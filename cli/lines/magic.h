@@ -26,8 +26,8 @@ struct magic {
     /* A file that ends within these bytes, behind cut_len of them or more, is CODED data that was
      * cut. 0: the file may be text. */
     size_t cut_len;
-    size_t mark;                        /* leading bytes that are a byte order mark, not content */
-    const struct decoder_kind *decoder; /* CODED */
+    size_t mark; /* leading bytes that are a byte order mark, not content */
+    const struct decoder_format *decoder; /* CODED */
     /* FOREIGN: what the content is called, and the command that prints it: BEFORE, the name of the
      * file, AFTER. */
     const char *name;

@@ -8,15 +8,16 @@
 
 static bool report_memory(const struct stage *s)
 {
-    message_error("%s: out of memory for its %s", s->name, s->kind->name);
+    message_error("%s: out of memory for its %s", s->name, s->format->name);
     return false;
 }
 
 static bool report_too_large(const struct stage *s)
 {
     const unsigned log = s->window_log;
-    message_error("%s: this %s takes a window of more than %u %s of memory", s->name, s->kind->name,
-                  1U << (log < 30 ? log - 20 : log - 30), log < 30 ? "MiB" : "GiB");
+    message_error("%s: this %s takes a window of more than %u %s of memory", s->name,
+                  s->format->name, 1U << (log < 30 ? log - 20 : log - 30),
+                  log < 30 ? "MiB" : "GiB");
     if (log < WINDOW_LOG_MAX) {
         message_hint("--long=31 allows windows of up to 2 GiB");
     }
@@ -26,7 +27,7 @@ static bool report_too_large(const struct stage *s)
 bool stage_start(struct stage *s, const void *head, size_t len)
 {
     s->raw = malloc(STAGE_RAW_BYTES);
-    s->decoder = s->raw ? s->kind->create(s->window_log) : NULL;
+    s->decoder = s->raw ? s->format->create(s->window_log) : NULL;
     if (!s->decoder) {
         free(s->raw);
         return report_memory(s);
@@ -41,7 +42,7 @@ bool stage_start(struct stage *s, const void *head, size_t len)
 
 void stage_release(struct stage *s)
 {
-    s->kind->free(s->decoder);
+    s->format->free(s->decoder);
     free(s->raw);
 }
 
@@ -71,11 +72,11 @@ static bool next_member(struct stage *s)
     if (s->at == s->len) {
         return true;
     }
-    if (s->raw[s->at] != s->kind->first) {
-        message_error("%s: garbage after the %s", s->name, s->kind->name);
+    if (s->raw[s->at] != s->format->first) {
+        message_error("%s: garbage after the %s", s->name, s->format->name);
         return false;
     }
-    s->unfinished = s->kind->again(s->decoder);
+    s->unfinished = s->format->again(s->decoder);
     return s->unfinished || report_memory(s);
 }
 
@@ -83,20 +84,20 @@ static bool next_member(struct stage *s)
 static bool stage_step(struct stage *s, void *buf, size_t cap, size_t *len_out)
 {
     *len_out = 0;
-    if (!s->unfinished && s->kind->again) {
+    if (!s->unfinished && s->format->again) {
         return next_member(s);
     }
     struct decoder_flow flow = {s->raw + s->at, s->len - s->at, buf, cap};
     const char *why = "";
-    const enum decoded status = s->kind->step(s->decoder, &flow, &why);
+    const enum decoded status = s->format->step(s->decoder, &flow, &why);
     s->at = s->len - flow.nin;
     *len_out = cap - flow.nout;
     s->unfinished = status != DECODED_END;
     switch (status) {
     case DECODED_DAMAGED:
-        message_error("%s: damaged %s: %s", s->name, s->kind->name, why);
-        if (s->kind->is_text) {
-            message_hint("%s FILE | unseen ... - leaves such characters out", s->kind->command);
+        message_error("%s: damaged %s: %s", s->name, s->format->name, why);
+        if (s->format->is_text) {
+            message_hint("%s FILE | unseen ... - leaves such characters out", s->format->command);
         }
         return false;
     case DECODED_TOO_LARGE:
@@ -130,7 +131,7 @@ static ssize_t stage_read(void *context, void *buf, size_t cap)
             return (ssize_t)len;
         }
         if (s->raw_end && s->unfinished && !s->failed) {
-            message_error("%s: %s", s->name, s->kind->cut);
+            message_error("%s: %s", s->name, s->format->cut);
             s->failed = true;
         }
     }

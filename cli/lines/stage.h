@@ -19,7 +19,7 @@ struct source {
 
 struct stage {
     const char *name; /* of the file */
-    const struct decoder_kind *kind;
+    const struct decoder_format *format;
     unsigned window_log;
     struct source from;
     void *decoder;

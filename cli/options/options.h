@@ -38,7 +38,7 @@ enum {
     OPTION_ROWS_MAX = 160
 };
 
-/* The kind of value that an option takes, and the type of its field. */
+/* The value that an option takes, and the type of its field. */
 enum option_type {
     OPTION_HELP, /* no value: prints, and ends the program */
     OPTION_VERSION,

@@ -198,11 +198,11 @@ static bool is_url_for_store(const struct options *o)
         redis_url_is(name) || !is_missing(name)) {
         return false;
     }
-    const char *kind = o->command->bit & COMMAND_ON_LIST ? "LIST" : "STORE";
+    const char *word = o->command->bit & COMMAND_ON_LIST ? "LIST" : "STORE";
     message_error("%s is a URL: the first name is that of the %s", name,
-                  kind[0] == 'L' ? "list" : "store");
+                  word[0] == 'L' ? "list" : "store");
     message_hint("echo '%s' | %s %s", name, o->command->called,
-                 o->input.nfiles > 0 && !o->input.none_named ? o->input.files[0] : kind);
+                 o->input.nfiles > 0 && !o->input.none_named ? o->input.files[0] : word);
     return true;
 }
 

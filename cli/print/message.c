@@ -41,7 +41,7 @@ static void message_put(const char *text, size_t len)
 }
 
 /* Writes the whole line at once, so that lines of several threads or programs do not mix. */
-void message_say(enum message_kind kind, const char *format, ...)
+void message_say(enum message_level level, const char *format, ...)
 {
     static const char *const words[] = {"error", "warning", "hint"};
     static const char *const colors[] = {"31", "33", "36"};
@@ -54,13 +54,13 @@ void message_say(enum message_kind kind, const char *format, ...)
     utf8_clean(body);
     const char *wipe = look.has_progress ? "\r\033[K" : "";
     int len = 0;
-    if (kind == MESSAGE_PLAIN) {
+    if (level == MESSAGE_PLAIN) {
         len = snprintf(line, sizeof(line), "%s%s\n", wipe, body);
     } else if (look.color) {
         len = snprintf(line, sizeof(line), "%sunseen: \033[1;%sm%s:\033[0m %s\n", wipe,
-                       colors[kind], words[kind], body);
+                       colors[level], words[level], body);
     } else {
-        len = snprintf(line, sizeof(line), "%sunseen: %s: %s\n", wipe, words[kind], body);
+        len = snprintf(line, sizeof(line), "%sunseen: %s: %s\n", wipe, words[level], body);
     }
     if (len > 0) {
         message_put(line, (size_t)len);

@@ -20,14 +20,14 @@ enum when {
  * Call it before any other thread runs. */
 void message_setup(enum when color, bool has_progress);
 
-enum message_kind {
+enum message_level {
     MESSAGE_ERROR,
     MESSAGE_WARNING,
     MESSAGE_HINT,
     MESSAGE_PLAIN /* without a word in front: reports */
 };
 
-__attribute__((format(printf, 2, 3))) void message_say(enum message_kind kind, const char *format,
+__attribute__((format(printf, 2, 3))) void message_say(enum message_level level, const char *format,
                                                        ...);
 
 #define message_error(...)   message_say(MESSAGE_ERROR, __VA_ARGS__)

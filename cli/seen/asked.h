@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What can be asked whether it has a line, in five kinds: a set that lives as long as the run, a
- * store, a list, a foreign filter, and a set that a server keeps. */
+ * What can be asked whether it has a line: a set that lives as long as the run, a store, a list, a
+ * foreign filter, a set that a server keeps. */
 #ifndef UNSEEN_CLI_ASKED_H
 #define UNSEEN_CLI_ASKED_H
 
@@ -15,8 +15,8 @@
 #include "seen/lists.h"
 #include "seen/server.h"
 
-/* Lines that are asked for, at most BATCH_LINES of them, and the answers. Each kind reads the form
- * of the lines that it asks for, and no other. */
+/* Lines that are asked for, at most BATCH_LINES of them, and the answers. Who is asked reads one
+ * form of the lines, which may be the only one that there is. */
 struct query {
     const struct unseen_key *keys; /* under the secret of the set that remembers */
     const struct unseen_bytes *items;
@@ -28,7 +28,7 @@ struct query {
 
 struct asked;
 
-/* What all kinds can do. */
+/* What all can do. */
 struct asked_ops {
     /* Answers a query whose ndone is 0. Returns as seen_ask. */
     enum unseen_status (*ask)(struct asked *a, struct query *q);
@@ -43,7 +43,7 @@ struct asked {
     /* A set or a store: it makes its keys itself, of canonical forms, as the keys of a query are
      * those of another set. */
     bool makes_keys;
-    const struct unseen_set *set; /* a set, or the set of a store; NULL for the other kinds */
+    const struct unseen_set *set; /* a set, or the set of a store; NULL for the others */
 
     /* the one that it is; the others are NULL */
     struct unseen_set *own;

@@ -153,7 +153,7 @@ static bool exclude(struct seen *m, const char *path, enum unseen_cpu cpu, uint6
     if (!seen_check_parts(m, path)) {
         return false;
     }
-    switch (stores_kind_of(path)) {
+    switch (stores_type_of(path)) {
     case STORES_LIST:
         return exclude_list(m, path, cpu);
     case STORES_FOREIGN:

@@ -44,8 +44,8 @@ static bool open_excluded(struct seen *m, enum unseen_cpu cpu)
     }
     for (size_t i = 0; i < o->nexcludes; i++) {
         struct asked *a = &m->excluded[m->nexcluded];
-        const enum stores_kind kind = stores_kind_of(o->excludes[i]);
-        if (kind != STORES_STORE && kind != STORES_IMAGE) {
+        const enum stores_type type = stores_type_of(o->excludes[i]);
+        if (type != STORES_STORE && type != STORES_IMAGE) {
             continue;
         }
         *a = (struct asked){.ops = &asked_store, .path = o->excludes[i], .makes_keys = true};
@@ -161,7 +161,7 @@ bool seen_open(struct seen *m, enum unseen_cpu cpu)
     if (!open_excluded(m, cpu)) {
         return false;
     }
-    switch (o->use->takes_list ? stores_kind_of(o->path) : STORES_NONE) {
+    switch (o->use->takes_list ? stores_type_of(o->path) : STORES_NONE) {
     case STORES_LIST:
         return open_list(m, cpu);
     case STORES_FOREIGN:

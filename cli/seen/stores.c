@@ -28,39 +28,39 @@ enum {
 
 /* ---- What a file is -------------------------------------------------------------------------- */
 
-static bool has_magic(const unsigned char head[8], enum stores_kind kind)
+static bool has_magic(const unsigned char head[8], enum stores_type type)
 {
     static const unsigned char letters[] = {[STORES_STORE] = 'L',
                                             [STORES_IMAGE] = 'I',
                                             [STORES_LIST] = 'T',
                                             [STORES_FOREIGN] = 'F',
                                             [STORES_BITMAP] = 'B'};
-    const unsigned char magic[8] = {0x89, 'U', 'N', letters[kind], 0x0d, 0x0a, 0x1a, 0x0a};
+    const unsigned char magic[8] = {0x89, 'U', 'N', letters[type], 0x0d, 0x0a, 0x1a, 0x0a};
     return memcmp(head, magic, sizeof(magic)) == 0;
 }
 
-/* Where each kind may have its magic bytes (docs/format.md). A store has two copies of its header;
+/* Where each type may have its magic bytes (docs/format.md). A store has two copies of its header;
  * a foreign filter and a bitmap begin with the head of a chunk. */
-static enum stores_kind kind_in(int fd)
+static enum stores_type type_in(int fd)
 {
     static const struct {
         off_t offset;
-        enum stores_kind kind;
+        enum stores_type type;
     } places[] = {{0, STORES_STORE}, {4096, STORES_STORE}, {0, STORES_IMAGE},
                   {0, STORES_LIST},  {24, STORES_FOREIGN}, {24, STORES_BITMAP}};
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         unsigned char head[8] = {0};
         if (pread(fd, head, sizeof(head), places[i].offset) == (ssize_t)sizeof(head) &&
-            has_magic(head, places[i].kind)) {
-            return places[i].kind;
+            has_magic(head, places[i].type)) {
+            return places[i].type;
         }
     }
     return STORES_NONE;
 }
 
-enum stores_kind stores_kind_of(const char *path)
+enum stores_type stores_type_of(const char *path)
 {
-    enum stores_kind kind = STORES_NONE;
+    enum stores_type type = STORES_NONE;
     struct stat st;
     path = files_is_standard_input(path) ? "/dev/stdin" : path;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
@@ -68,15 +68,15 @@ enum stores_kind stores_kind_of(const char *path)
     }
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd >= 0) {
-        kind = kind_in(fd);
+        type = type_in(fd);
         (void)close(fd); /* was only read */
     }
-    return kind;
+    return type;
 }
 
-const char *stores_kind_name(enum stores_kind kind)
+const char *stores_type_name(enum stores_type type)
 {
-    switch (kind) {
+    switch (type) {
     case STORES_LIST:
         return "list";
     case STORES_FOREIGN:
@@ -88,13 +88,13 @@ const char *stores_kind_name(enum stores_kind kind)
     }
 }
 
-enum stores_kind stores_refuse(const char *path)
+enum stores_type stores_refuse(const char *path)
 {
-    const enum stores_kind kind = stores_kind_of(path);
-    if (kind != STORES_NONE) {
-        message_error("%s is a %s, not a file of lines", files_shown(path), stores_kind_name(kind));
+    const enum stores_type type = stores_type_of(path);
+    if (type != STORES_NONE) {
+        message_error("%s is a %s, not a file of lines", files_shown(path), stores_type_name(type));
     }
-    return kind;
+    return type;
 }
 
 static bool are_same_files(const char *a, const char *b)
@@ -152,12 +152,12 @@ static bool is_name_of_image(const char *name, const struct seen_options *o)
         return false;
     }
     snprintf(store, sizeof(store), "%.*s", (int)(len - strlen(suffix)), name);
-    return stores_kind_of(store) == STORES_STORE || (o->path && are_same_names(store, o->path));
+    return stores_type_of(store) == STORES_STORE || (o->path && are_same_names(store, o->path));
 }
 
 bool stores_check_output(const char *name, const struct seen_options *o)
 {
-    static const char *const kinds[] = {[STORES_STORE] = "a store",
+    static const char *const names[] = {[STORES_STORE] = "a store",
                                         [STORES_IMAGE] = "the image of a store",
                                         [STORES_LIST] = "a list",
                                         [STORES_FOREIGN] = "a foreign filter",
@@ -165,11 +165,11 @@ bool stores_check_output(const char *name, const struct seen_options *o)
     if (!name || files_is_standard_input(name)) {
         return true;
     }
-    const char *what = kinds[stores_kind_of(name)];
+    const char *what = names[stores_type_of(name)];
     if (!what && o->path && are_same_names(name, o->path)) {
-        what = kinds[STORES_STORE]; /* which is made only now */
+        what = names[STORES_STORE]; /* which is made only now */
     } else if (!what && is_name_of_image(name, o)) {
-        what = kinds[STORES_IMAGE];
+        what = names[STORES_IMAGE];
     } else if (!what && o->seed_file && are_same_files(name, o->seed_file)) {
         what = "the file of the seed";
     } else if (!what && o->token_file && are_same_files(name, o->token_file)) {
@@ -203,13 +203,13 @@ static void hint_foreign(const char *path, const struct seen_options *o)
         message_hint("it is a folder: name a file in it");
     } else if (stat(path, &st) == 0 && S_ISSOCK(st.st_mode)) {
         message_hint("it is the socket of a server: unix:%s", path);
-    } else if (stores_kind_of(path) == STORES_FOREIGN) {
+    } else if (stores_type_of(path) == STORES_FOREIGN) {
         message_hint(
             "it is a foreign filter, which takes no lines: unseen -p none -x %s FILE asks it",
             path);
-    } else if (stores_kind_of(path) == STORES_BITMAP) {
+    } else if (stores_type_of(path) == STORES_BITMAP) {
         message_hint("it is a bitmap: unseen bits --help");
-    } else if (stores_kind_of(path) == STORES_IMAGE) {
+    } else if (stores_type_of(path) == STORES_IMAGE) {
         const size_t len = strlen(path);
         const size_t end = len > 6 && strcmp(path + len - 6, ".image") == 0 ? len - 6 : len;
         message_hint("it is the image of a store; name the store: %.*s", (int)end, path);
@@ -262,7 +262,7 @@ void stores_report(const char *path, const struct seen_options *o, const struct 
     if (filters_report(o, error, text, input_of(o))) {
         return;
     }
-    if (error->status == UNSEEN_ERR_FOREIGN && stores_kind_of(path) == STORES_LIST) {
+    if (error->status == UNSEEN_ERR_FOREIGN && stores_type_of(path) == STORES_LIST) {
         message_error("%s is a list, not a store", path);
         message_hint(o->use->list_hint ? o->use->list_hint : "unseen check %s FILE", path);
         return;

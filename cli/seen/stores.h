@@ -11,7 +11,7 @@
 #include "lines/profile.h"
 #include "seen/seen_options.h"
 
-enum stores_kind {
+enum stores_type {
     STORES_NONE, /* another file, or a file that cannot be read */
     STORES_STORE,
     STORES_IMAGE,   /* the image of a store */
@@ -21,13 +21,13 @@ enum stores_kind {
 };
 
 /* Looks at the first bytes of the regular file at path ("-": standard input). */
-enum stores_kind stores_kind_of(const char *path);
+enum stores_type stores_type_of(const char *path);
 
-/* "list", "foreign filter" or "bitmap", or "store" for all other kinds, for messages. */
-const char *stores_kind_name(enum stores_kind kind);
+/* "list", "foreign filter" or "bitmap", or "store" for all other types, for messages. */
+const char *stores_type_name(enum stores_type type);
 
-/* The kind of a file that must hold lines. A store, an image or a list is reported. */
-enum stores_kind stores_refuse(const char *path);
+/* The type of a file that must hold lines. A store, an image or a list is reported. */
+enum stores_type stores_refuse(const char *path);
 
 /* False, and reported, if an output of that name (NULL and "-": standard output) would destroy what
  * is not made of lines: a store, its image, a list, a foreign filter, a bitmap, or the secrets of

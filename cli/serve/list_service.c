@@ -68,7 +68,7 @@ static bool open_named_file(struct service *s, const struct stat *file)
     struct opened_list list = {.list = NULL};
     struct unseen_store *store = NULL;
     bool opened = false;
-    if (stores_kind_of(s->path) == STORES_LIST) {
+    if (stores_type_of(s->path) == STORES_LIST) {
         opened = lists_open(&list, s->path, UNSEEN_LIST_MAP_PREFETCH, s->cpu);
         if (opened && !check_list(s, &list)) {
             lists_close(&list);

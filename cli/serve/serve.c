@@ -199,7 +199,7 @@ static bool serve_open_store(struct service *s, const struct options *o)
 
 static bool open_service(struct service *s, const struct options *o)
 {
-    const bool is_list = stores_kind_of(s->path) == STORES_LIST;
+    const bool is_list = stores_type_of(s->path) == STORES_LIST;
     if (!s->protocol->finds && !is_list) {
         return serve_open_store(s, o);
     }

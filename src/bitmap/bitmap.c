@@ -117,7 +117,7 @@ uint64_t unseen__bitmap_next_page(const struct unseen_bitmap *b, uint64_t page)
 
 void unseen__bitmap_drop(struct unseen_bitmap *b, uint64_t *entry)
 {
-    if (bitmap_kind(*entry) == BITMAP_DENSE) {
+    if (bitmap_shape(*entry) == BITMAP_DENSE) {
         unseen__page_give(&b->pool.pages, bitmap_words(*entry));
     } else if (*entry) {
         unseen__bitmap_cell_give(&b->pool, bitmap_class(*entry), bitmap_cell(*entry));
@@ -141,7 +141,7 @@ void unseen__bitmap_add_cell(uint64_t *words, const uint16_t *cell)
 
 enum unseen_status unseen__bitmap_densify(struct unseen_bitmap *b, uint64_t *entry)
 {
-    if (bitmap_kind(*entry) == BITMAP_DENSE) {
+    if (bitmap_shape(*entry) == BITMAP_DENSE) {
         return UNSEEN_OK;
     }
     uint64_t *words = unseen__page_take(&b->pool.pages);
@@ -212,7 +212,7 @@ enum unseen_status unseen__bitmap_add(struct unseen_bitmap *b, uint64_t *entry, 
         *added_out = true;
         return unseen__bitmap_put_cell(b, entry, &only, 1);
     }
-    if (bitmap_kind(*entry) != BITMAP_DENSE) {
+    if (bitmap_shape(*entry) != BITMAP_DENSE) {
         uint16_t *cell = bitmap_cell(*entry);
         const unsigned rank = bitmap_cell_rank(cell, low);
         *added_out = !bitmap_cell_has(cell, rank, low);
@@ -225,7 +225,7 @@ enum unseen_status unseen__bitmap_add(struct unseen_bitmap *b, uint64_t *entry, 
                 return status;
             }
         }
-        if (bitmap_kind(*entry) != BITMAP_DENSE) {
+        if (bitmap_shape(*entry) != BITMAP_DENSE) {
             cell = bitmap_cell(*entry);
             memmove(cell + 2 + rank, cell + 1 + rank, (cell[0] - rank) * sizeof(*cell));
             cell[1 + rank] = (uint16_t)low;
@@ -252,7 +252,7 @@ static bool remove_one(struct unseen_bitmap *b, uint64_t *entry, unsigned low)
     if (!entry || !*entry) {
         return false;
     }
-    if (bitmap_kind(*entry) == BITMAP_DENSE) {
+    if (bitmap_shape(*entry) == BITMAP_DENSE) {
         uint64_t *word = bitmap_words(*entry) + low / 64;
         const bool was = *word & bit_of(low);
         *word &= ~bit_of(low);
@@ -289,7 +289,7 @@ UNSEEN_INLINE void look_ahead(const struct unseen_bitmap *b, const uint64_t *val
     for (size_t i = 0; i < n; i++) {
         const uint64_t *entry = bitmap_entry(b, values[i] >> BITMAP_LOW_BITS);
         words[i] = NULL;
-        if (UNSEEN_LIKELY(entry && bitmap_kind(*entry) == BITMAP_DENSE)) {
+        if (UNSEEN_LIKELY(entry && bitmap_shape(*entry) == BITMAP_DENSE)) {
             words[i] = bitmap_words(*entry) + low_of(values[i]) / 64;
             UNSEEN_PREFETCH_L2(words[i]);
         } else if (entry && *entry) {

@@ -45,7 +45,7 @@ enum {
 };
 
 /* What the low bits of an entry say. */
-enum bitmap_kind {
+enum bitmap_shape {
     BITMAP_NONE = 0,
     BITMAP_DENSE = 1,
     BITMAP_SPARSE = 2 /* + the class of the cell: 2, 3 or 4 */
@@ -101,14 +101,14 @@ UNSEEN_INLINE uint64_t *bitmap_entry(const struct unseen_bitmap *b, uint64_t pag
     return entries ? entries + page % BITMAP_LEAF_SIZE : NULL;
 }
 
-UNSEEN_INLINE unsigned bitmap_kind(uint64_t entry)
+UNSEEN_INLINE unsigned bitmap_shape(uint64_t entry)
 {
     return (unsigned)entry & 7;
 }
 
 UNSEEN_INLINE unsigned bitmap_class(uint64_t entry)
 {
-    return bitmap_kind(entry) - BITMAP_SPARSE;
+    return bitmap_shape(entry) - BITMAP_SPARSE;
 }
 
 UNSEEN_INLINE uint64_t *bitmap_words(uint64_t entry)
@@ -141,16 +141,16 @@ UNSEEN_INLINE bool bitmap_cell_has(const uint16_t *cell, unsigned rank, unsigned
 /* True if a page has an integer with this low part. The entry may be 0. */
 UNSEEN_INLINE bool bitmap_has(uint64_t entry, unsigned low)
 {
-    if (bitmap_kind(entry) == BITMAP_DENSE) {
+    if (bitmap_shape(entry) == BITMAP_DENSE) {
         return bitmap_words(entry)[low / 64] >> low % 64 & 1;
     }
     const uint16_t *cell = bitmap_cell(entry);
     return entry && bitmap_cell_has(cell, bitmap_cell_rank(cell, low), low);
 }
 
-UNSEEN_INLINE uint64_t bitmap_make_entry(const void *address, unsigned kind)
+UNSEEN_INLINE uint64_t bitmap_make_entry(const void *address, unsigned shape)
 {
-    return (uint64_t)(uintptr_t)address | kind;
+    return (uint64_t)(uintptr_t)address | shape;
 }
 
 /* The entry of a page; makes its leaf if need be. NULL without memory. */

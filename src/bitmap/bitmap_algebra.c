@@ -21,7 +21,7 @@ static void filter_cell(uint16_t *cell, uint64_t other, bool keep)
 /* A page as bits. */
 static const uint64_t *as_words(uint64_t entry, uint64_t *buf)
 {
-    if (bitmap_kind(entry) == BITMAP_DENSE) {
+    if (bitmap_shape(entry) == BITMAP_DENSE) {
         return bitmap_words(entry);
     }
     memset(buf, 0, UNSEEN__PAGE);
@@ -52,7 +52,7 @@ static void filter_all(struct unseen_bitmap *b, const struct unseen_bitmap *othe
             continue;
         }
         b->count -= unseen__bitmap_page_count(b, *entry);
-        if (bitmap_kind(*entry) == BITMAP_DENSE) {
+        if (bitmap_shape(*entry) == BITMAP_DENSE) {
             filter_dense(bitmap_words(*entry), other_entry, keep);
         } else {
             filter_cell(bitmap_cell(*entry), other_entry, keep);
@@ -112,7 +112,7 @@ static enum unseen_status or_cell(struct unseen_bitmap *b, uint64_t *entry, cons
         return unseen__bitmap_put_cell(b, entry, cell + 1, cell[0]);
     }
     uint16_t lows[2 * BITMAP_CELL_MAX];
-    const unsigned n = bitmap_kind(*entry) == BITMAP_DENSE
+    const unsigned n = bitmap_shape(*entry) == BITMAP_DENSE
                            ? BITMAP_CELL_MAX
                            : merge_cells(bitmap_cell(*entry), cell, lows);
     if (n < BITMAP_CELL_MAX) {
@@ -153,8 +153,8 @@ enum unseen_status unseen_bitmap_or(struct unseen_bitmap *b, const struct unseen
             return UNSEEN_ERR_NOMEM;
         }
         b->count -= unseen__bitmap_page_count(b, *entry);
-        status = bitmap_kind(with) == BITMAP_DENSE ? or_dense(b, entry, bitmap_words(with))
-                                                   : or_cell(b, entry, bitmap_cell(with));
+        status = bitmap_shape(with) == BITMAP_DENSE ? or_dense(b, entry, bitmap_words(with))
+                                                    : or_cell(b, entry, bitmap_cell(with));
         b->count += unseen__bitmap_page_count(b, *entry);
     }
     return status;

@@ -49,7 +49,7 @@ static uint64_t count_bits(const struct unseen_bitmap *b, const uint64_t *words,
 
 unsigned unseen__bitmap_page_count(const struct unseen_bitmap *b, uint64_t entry)
 {
-    switch (bitmap_kind(entry)) {
+    switch (bitmap_shape(entry)) {
     case BITMAP_NONE:
         return 0;
     case BITMAP_DENSE:
@@ -77,7 +77,7 @@ static uint64_t count_part(const struct unseen_bitmap *b, uint64_t entry, unsign
                            unsigned end)
 {
     uint64_t sum = 0;
-    if (bitmap_kind(entry) == BITMAP_DENSE) {
+    if (bitmap_shape(entry) == BITMAP_DENSE) {
         for (unsigned i = first / 64; i <= (end - 1) / 64; i++) {
             const uint64_t word = bitmap_words(entry)[i] & mask_of(i, first, end);
             sum += count_bits(b, &word, 1);
@@ -131,7 +131,7 @@ static enum unseen_status set_part(struct unseen_bitmap *b, uint64_t page, unsig
     if (!entry) {
         return UNSEEN_ERR_NOMEM;
     }
-    if (end - first < BITMAP_CELL_MAX / 2 && bitmap_kind(*entry) != BITMAP_DENSE) {
+    if (end - first < BITMAP_CELL_MAX / 2 && bitmap_shape(*entry) != BITMAP_DENSE) {
         for (unsigned low = first; low < end; low++) {
             bool added;
             const enum unseen_status status = unseen__bitmap_add(b, entry, low, &added);
@@ -159,7 +159,7 @@ static void clear_part(struct unseen_bitmap *b, uint64_t *entry, unsigned first,
     b->count -= nremoved;
     if (nremoved == unseen__bitmap_page_count(b, *entry)) {
         unseen__bitmap_drop(b, entry);
-    } else if (bitmap_kind(*entry) == BITMAP_DENSE) {
+    } else if (bitmap_shape(*entry) == BITMAP_DENSE) {
         for (unsigned i = first / 64; i <= (end - 1) / 64; i++) {
             bitmap_words(*entry)[i] &= ~mask_of(i, first, end);
         }
@@ -259,7 +259,7 @@ size_t unseen_bitmap_next(const struct unseen_bitmap *b, uint64_t from, uint64_t
         const uint64_t entry = *bitmap_entry(b, page);
         const uint64_t base = page << BITMAP_LOW_BITS;
         low = page == first_page ? low : 0;
-        n += bitmap_kind(entry) == BITMAP_DENSE
+        n += bitmap_shape(entry) == BITMAP_DENSE
                  ? list_dense(bitmap_words(entry), base, low, values + n, max - n)
                  : list_cell(bitmap_cell(entry), base, low, values + n, max - n);
         page++;

@@ -54,7 +54,7 @@ static size_t page_len(unsigned count)
 
 static void bitmap_put_list(uint64_t entry, uint8_t *p)
 {
-    if (bitmap_kind(entry) != BITMAP_DENSE) {
+    if (bitmap_shape(entry) != BITMAP_DENSE) {
         const uint16_t *cell = bitmap_cell(entry);
         for (unsigned i = 1; i <= cell[0]; i++, p += 2) {
             store_le16(p, cell[i]);

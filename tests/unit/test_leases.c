@@ -35,7 +35,7 @@ static const uint8_t id[16] = "a store";
 
 static char said[500];
 
-void message_say(enum message_kind kind, const char *format, ...)
+void message_say(enum message_level kind, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
