@@ -241,7 +241,7 @@ static bool lease_file_make(struct lease_file *f)
     return f->fd >= 0 && fdatasync(f->fd) == 0 && rename(f->new_path, f->path) == 0;
 }
 
-/* Returns false, and reports it, if the file is another store's or no file of leases. */
+/* Returns false, and reports it, if the file is of another store or is not a file of leases. */
 static bool check_head(const struct lease_file *f)
 {
     uint8_t head[HEAD_BYTES];

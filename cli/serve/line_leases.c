@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * The requests of the line protocol about leases. docs/serve.md has them. */
-#include "serve/line_leases.h"
+#include "serve/line_state.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "clock.h"
-#include "serve/line_state.h"
 
 enum {
     HANDED_OUT_MAX = 1000,       /* URLs in the answer to an X, */

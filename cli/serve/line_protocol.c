@@ -18,7 +18,6 @@
 
 #include "commands/info_json.h"
 #include "seen/stores.h"
-#include "serve/line_leases.h"
 
 static const char no_log_sentence[] =
     "this store has no log: its changes are durable when the server ends";
@@ -93,7 +92,7 @@ bool line_may_be_evicted(const struct connection *c)
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
-/* news: those of the marks '1', or NULL. */
+/* news: one item for each mark '1'; NULL: none are kept. */
 static void put_marks(struct connection *c, enum request_type type, const char *marks, size_t n,
                       struct news_item *news)
 {

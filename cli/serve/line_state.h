@@ -25,6 +25,10 @@ struct line_state {
     size_t lease_at; /* where in out the first of them begins */
 };
 
+/* Answers a request of type LEASE, DONE, GIVE_BACK, RENEW or HAND_OUT from a client that may change
+ * the store (line_leases.c). */
+void line_lease_request(struct connection *c, const struct request *r);
+
 static inline struct line_state *line_state(const struct connection *c)
 {
     return c->state;

@@ -253,7 +253,7 @@ static enum find_answer find_any(struct service *s, const struct unseen_bytes *t
 }
 
 /* Asks the store for the host-suffix and path-prefix expressions of a URL, as a list of sites is
- * asked: "evil.example/" covers a site. A text that is not a URL has none. */
+ * asked: "evil.example/" covers a site. A text that is not a URL has no expressions. */
 static enum find_answer find_expressions(struct service *s, struct unseen_bytes url)
 {
     struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX];

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Fills names with the texts of a kind; false if the text has none. */
+/* Fills names with the texts of a kind. False: a text of that kind does not look like this. */
 static bool names_of_kind(struct names *names, enum unseen_kind kind, struct unseen_bytes text)
 {
     names->n = 0;
@@ -16,8 +16,8 @@ static bool names_of_kind(struct names *names, enum unseen_kind kind, struct uns
            names->n > 0;
 }
 
-/* Is the text an address as people write it? A key may be any text, such as a number, which as an
- * address of a client would be read as one. */
+/* Is the text an IP address as people write it? A key may be any text, such as a number, and as the
+ * address of a client a number would be taken for an IP address. */
 static bool is_address(struct names *names, struct unseen_bytes text)
 {
     struct unseen_bytes entry;
@@ -28,7 +28,7 @@ static bool is_address(struct names *names, struct unseen_bytes text)
 }
 
 /* `unseen build` refuses the line "org"; `unseen add` takes any line. So a domain of one label is
- * left out unless it is the whole name: the text before it is that of the address then. */
+ * left out, unless it stands for the whole name: then the text before it is the address. */
 static void drop_bare_label(struct names *names)
 {
     const struct unseen_bytes *last = &names->texts[names->n - 1];

@@ -13,7 +13,7 @@ bool news_reserve(struct news *news, size_t n, uint64_t nmade)
     return text_reserve(&news->items, n * sizeof(struct news_item));
 }
 
-/* Each is written, and the end moves for those that were new only: nobody can foretell which. */
+/* Writes every key, and moves the end behind a new one only: a branch would be mispredicted. */
 void news_add(struct news *news, const struct unseen_key *keys, size_t n, const char *marks)
 {
     struct news_item *to = (struct news_item *)(void *)(news->items.data + news->items.len);

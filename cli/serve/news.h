@@ -29,7 +29,7 @@ struct news {
  * memory. */
 bool news_reserve(struct news *news, size_t n, uint64_t nmade);
 
-/* Adds those of n keys whose mark is '1'. There is room for n. */
+/* Adds each of n keys whose mark is '1'. There is room for n. */
 void news_add(struct news *news, const struct unseen_key *keys, size_t n, const char *marks);
 
 static inline size_t news_count(const struct news *news)

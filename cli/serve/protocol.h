@@ -16,8 +16,8 @@ enum {
     REQUEST_LONGEST = 64 * 1024 /* bytes of the longest request of most protocols */
 };
 
-/* What a text is that a protocol wants to find in the list. A list whose entries are of another
- * kind does not have it. */
+/* What sort of text a protocol looks up. A list whose entries are of another kind does not have
+ * it. */
 enum find_type {
     FIND_URL = 1,    /* a URL, in any form */
     FIND_HOST = 2,   /* in place of a URL: host:port, or an IP address */

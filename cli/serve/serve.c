@@ -47,7 +47,7 @@ static bool check_text(const char *option, const char *text)
     return true;
 }
 
-/* Whoever can connect to a port of another machine could change the store. */
+/* Without a token, anybody who reaches the port could change the store. */
 static bool check_reach(const struct options *o)
 {
     const char *where = o->serve.listen;
@@ -60,7 +60,7 @@ static bool check_reach(const struct options *o)
     return true;
 }
 
-/* Options of clients that connect, which mean something only where such clients are. */
+/* Checks the options that are about clients that connect. */
 static bool check_clients(const struct options *o)
 {
     static const char prefix[] = "unix:";
@@ -95,8 +95,7 @@ static bool check_line_protocol(const struct options *o)
     return check_reach(o);
 }
 
-/* Reports a protocol that there is not. Programs have other names than the protocols that they
- * speak. */
+/* Reports an unknown protocol. Programs have other names than the protocols that they speak. */
 static void report_protocol(const char *name, const char *path)
 {
     static const struct {

@@ -52,11 +52,11 @@ struct service {
     const char *path;
     enum unseen_cpu cpu;
     const char *reply;    /* what is said of a text that is listed */
-    const char *redirect; /* the page for who asks for a listed URL */
+    const char *redirect; /* the page that a client sees in place of a listed URL */
     bool read_only;
     bool may_change;                /* answers may tell of changes */
     bool needs_token;               /* a client may change nothing before it has sent the token */
-    struct unseen_bytes token;      /* lets a client change the store; empty: there is none */
+    struct unseen_bytes token;      /* lets a client change the store; empty: no token does */
     struct unseen_url *expressions; /* NULL, or makes the expressions to look up */
     /* service_find, or a fuzzer's in its place. Texts are not empty. */
     enum find_answer (*find)(struct service *s, enum find_type type, struct unseen_bytes text);

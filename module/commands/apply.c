@@ -75,7 +75,7 @@ int apply_changes(struct server_ctx *ctx, struct server_string **argv, int argc)
     const enum found found = key_open_any(ctx, argv[1], SERVER_READ | SERVER_WRITE, &key, &value);
     if (found != FOUND) {
         server.CloseKey(key);
-        return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
+        return reply_error(ctx, key_error(found));
     }
     len = checksum_strip((const uint8_t *)data, len);
     enum unseen_status status = UNSEEN_ERR_CORRUPT;
@@ -115,7 +115,7 @@ int apply_leases(struct server_ctx *ctx, struct server_string **argv, int argc)
         key_open(ctx, argv[1], SERVER_READ | SERVER_WRITE, FAMILY_URLS, &key, &value);
     if (found != FOUND) {
         server.CloseKey(key);
-        return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
+        return reply_error(ctx, key_error(found));
     }
     len = checksum_strip((const uint8_t *)data, len);
     enum unseen_status status = UNSEEN_ERR_CORRUPT;

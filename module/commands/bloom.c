@@ -198,7 +198,7 @@ int bloom_info(struct server_ctx *ctx, struct server_string **argv, int argc)
     }
     const enum found found = key_read(ctx, argv[1], FAMILY_BLOOM, &value);
     if (found != FOUND) {
-        return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
+        return reply_error(ctx, key_error(found));
     }
     return argc == 2 ? info_all(ctx, value) : info_one(ctx, value, argv[2]);
 }
@@ -212,7 +212,7 @@ int bloom_debug(struct server_ctx *ctx, struct server_string **argv, int argc)
     }
     const enum found found = key_read(ctx, argv[1], FAMILY_BLOOM, &value);
     if (found != FOUND) {
-        return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
+        return reply_error(ctx, key_error(found));
     }
     const struct unseen_set_stats stats = value_stats(value);
     const struct recipe *recipe = value_recipe(value);

@@ -11,7 +11,7 @@ enum {
     SEED_ARGUMENT_LEN = 32
 };
 
-/* The highest rate of RedisBloom, which takes a higher one for it. */
+/* RedisBloom's highest rate. It takes a higher rate as this one. */
 static const double rate_max = 0.25;
 
 static bool refuse(struct server_ctx *ctx, enum error error)
@@ -174,7 +174,7 @@ static bool take_tightening(struct server_ctx *ctx, const struct server_string *
            refuse(ctx, ERROR_TIGHTENING_RANGE);
 }
 
-/* valkey-bloom has seeds of 32 bytes, of which one half is folded onto the other. */
+/* A seed of valkey-bloom has 32 bytes. Ours has 16, so one half is folded onto the other. */
 static bool take_seed(struct server_ctx *ctx, const struct server_string *argument,
                       struct settings *settings)
 {

@@ -73,7 +73,7 @@ static int take(struct server_ctx *ctx, struct server_string **argv, int argc, t
         key_open(ctx, argv[1], SERVER_READ | SERVER_WRITE, FAMILY_URLS, &key, &value);
     if (found != FOUND) {
         server.CloseKey(key);
-        return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
+        return reply_error(ctx, key_error(found));
     }
     const int64_t now = server.Milliseconds();
     effect_begin(&effect, ctx, argv[1], value_recipe(value), OPERATION_LEASE, "unseen.claim");

@@ -2,8 +2,8 @@
  *
  * Creation of large values. A set that is sized for millions of items takes its memory at once,
  * and a server would stand still while it is cleared. So a thread makes the value, its client
- * waits, and then the key gets it. One value is made at a time, so that no more than one is there
- * that no key has. The other clients wait for their turn: some may want the same key. */
+ * waits, and then the key gets it. One value is made at a time, so at most one value is in memory
+ * without a key. The other clients wait for their turn: some may want the same key. */
 #ifndef UNSEEN_MODULE_CREATE_H
 #define UNSEEN_MODULE_CREATE_H
 

@@ -32,7 +32,7 @@ static uint32_t power_of_two(uint32_t number)
     return power;
 }
 
-/* Options of which a number follows. Returns false after it has replied with an error. */
+/* Options with a number behind them. Returns false after it has replied with an error. */
 static bool take_option(struct server_ctx *ctx, struct server_string *const *argv,
                         struct settings *settings)
 {
@@ -260,7 +260,7 @@ int cuckoo_info(struct server_ctx *ctx, struct server_string **argv, int argc)
     }
     const enum found found = key_read(ctx, argv[1], FAMILY_CUCKOO, &value);
     if (found != FOUND) {
-        return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
+        return reply_error(ctx, key_error(found));
     }
     const struct settings *s = &value_recipe(value)->settings;
     const struct {
@@ -296,7 +296,7 @@ int cuckoo_debug(struct server_ctx *ctx, struct server_string **argv, int argc)
     }
     const enum found found = key_read(ctx, argv[1], FAMILY_CUCKOO, &value);
     if (found != FOUND) {
-        return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
+        return reply_error(ctx, key_error(found));
     }
     const struct settings *s = &value_recipe(value)->settings;
     const int len = snprintf(

@@ -180,7 +180,7 @@ static int key_changed(struct server_ctx *ctx, int type, const char *event,
     return SERVER_OK;
 }
 
-/* After FLUSHDB the keys have no values, after SWAPDB they may have those of the other database. */
+/* After FLUSHDB no key has a value. After SWAPDB a key may have a value of the other database. */
 static void all_changed(struct server_ctx *ctx, struct server_event event, uint64_t subevent,
                         void *data)
 {
@@ -259,8 +259,8 @@ static void give_up_waiting(struct server_client *client)
     }
 }
 
-/* The server keeps what it has for a client that waits, some 35 KB, until it is woken, also if the
- * client is gone. */
+/* The server keeps about 35 KB for a client that waits, even when the client is gone, until it is
+ * woken. */
 static void is_gone(struct server_ctx *ctx, struct server_client *client)
 {
     (void)ctx;

@@ -220,7 +220,7 @@ int items_add(struct server_ctx *ctx, struct server_string *name, const struct c
     const enum found found = key_open(ctx, name, SERVER_READ | SERVER_WRITE, family, &key, &value);
     if (found == OF_OTHER_TYPE || (found == MISSING && creation->is_forbidden)) {
         server.CloseKey(key);
-        return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
+        return reply_error(ctx, key_error(found));
     }
     if (found == MISSING && creation->again &&
         create_aside(ctx, name, &creation->settings, creation->again, creation->again)) {

@@ -46,8 +46,8 @@ void reply_map(struct server_ctx *ctx, long n);
 int items_reserve(struct server_ctx *ctx, struct server_string *name,
                   const struct settings *settings);
 
-/* Creates the key if it is missing, and adds items to it: each, or with `only_absent` those that
- * are not there. */
+/* Creates the key if it is missing, and adds items to it. With only_absent an item that is there is
+ * not added once more. */
 int items_add(struct server_ctx *ctx, struct server_string *name, const struct creation *creation,
               const struct items *items, bool only_absent);
 

@@ -85,7 +85,7 @@ int load_unseen(struct server_ctx *ctx, struct server_string **argv, int argc)
     return load_command(ctx, argv[1], 0, is_first, argv + 3, argc - 3);
 }
 
-/* The position that comes with a frame is the one behind it; that of the settings is 1. */
+/* A frame comes with the position behind it. The settings come with position 1. */
 static int loadchunk(struct server_ctx *ctx, struct server_string **argv, int argc,
                      enum family family, enum error position_error)
 {

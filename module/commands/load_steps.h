@@ -18,8 +18,9 @@ enum {
 int load_run_steps(struct server_ctx *ctx, struct load *load, struct server_string *key,
                    size_t nbytes);
 
-/* Puts the complete value into its key. A replica replaces what it has there, and the key keeps its
- * time to live, as that of the primary did; a client does not. */
+/* Puts the complete value into its key. A load of a replica replaces the value that the key has,
+ * and the key keeps its time to live, as on the primary. A load of a client needs a missing key.
+ * Returns false if the key has another value. */
 bool load_show(struct server_ctx *ctx, struct server_string *name, struct load *load);
 
 /* Signals that the key was changed, and raises its event. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps are those of steps.h. The merge takes the keys that the other set has at the first step
- * and still has at the last one. It may take keys that came or went between them. Another set that
- * has come under a name between two steps ends the merge: the cursor is that of the first one, and
- * the keys so far are in it. A small set has no number to know it by, and is merged in one step: it
- * is the set that has the name then.
+ * A merge goes in steps (steps.h). It takes every key that the other set has from the first step to
+ * the last. A key that comes or goes meanwhile may be taken or not. If a name stands for another
+ * set at the next step, the merge ends with an error, because the cursor belongs to the set before;
+ * the keys so far stay. A small set has no number to know it by, so it is merged in one step.
  *
  * A replica has the same sets when a step comes, so the same step gives it the same bytes, and it
  * gets no step of a merge that has ended. A step that runs out of memory is done in part only: then
@@ -45,11 +44,6 @@ static bool can_merge(const struct value *to, const struct value *from)
            strcmp(a->profile, b->profile) == 0 && recipe->key_bits == value_recipe(from)->key_bits;
 }
 
-static enum error error_of(enum found found)
-{
-    return found == FOUND ? ERROR_NONE : found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE;
-}
-
 static bool is_same(uint32_t serial, const struct value *value)
 {
     return serial == 0 || serial == value_serial(value);
@@ -64,11 +58,11 @@ static enum error take_step(struct server_ctx *ctx, struct server_string *to,
     struct server_key *key;
     struct value *value;
     struct value *other;
-    enum error error = error_of(key_read(ctx, from, FAMILY_URLS, &other));
+    enum error error = key_error(key_read(ctx, from, FAMILY_URLS, &other));
     if (error != ERROR_NONE) {
         return error;
     }
-    error = error_of(key_open(ctx, to, SERVER_READ | SERVER_WRITE, FAMILY_URLS, &key, &value));
+    error = key_error(key_open(ctx, to, SERVER_READ | SERVER_WRITE, FAMILY_URLS, &key, &value));
     if (error == ERROR_NONE && !can_merge(value, other)) {
         error = ERROR_MERGE;
     }
@@ -132,10 +126,10 @@ static const struct steps_work merge_work = {go_on, announce, free_merge};
 static enum error check(struct server_ctx *ctx, struct merge *merge)
 {
     struct value *to;
-    enum error error = error_of(key_read(ctx, merge->names[0], FAMILY_URLS, &to));
+    enum error error = key_error(key_read(ctx, merge->names[0], FAMILY_URLS, &to));
     for (int i = 1; i <= merge->nsources && error == ERROR_NONE; i++) {
         struct value *from;
-        error = error_of(key_read(ctx, merge->names[i], FAMILY_URLS, &from));
+        error = key_error(key_read(ctx, merge->names[i], FAMILY_URLS, &from));
         if (error == ERROR_NONE && !can_merge(to, from)) {
             error = ERROR_MERGE;
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * UNSEEN.MERGE in steps of one piece each, some 7,000 URLs: other clients are served between
+ * UNSEEN.MERGE in steps of one piece each, about 7,000 URLs: other clients are served between
  * them, and the client that merges waits. Replicas get the steps, not the keys:
  *
  *     UNSEEN.MERGESTEP to from cursor */

@@ -19,7 +19,7 @@ static int scandump(struct server_ctx *ctx, struct server_string **argv, int arg
     }
     const enum found found = key_read(ctx, argv[1], family, &value);
     if (found != FOUND) {
-        return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
+        return reply_error(ctx, key_error(found));
     }
     if (!parse_number(argv[2], &number) || number < 0) {
         return reply_error(ctx, position_error);

@@ -168,7 +168,7 @@ int urls_info(struct server_ctx *ctx, struct server_string **argv, int argc)
     }
     const enum found found = key_read(ctx, argv[1], FAMILY_URLS, &value);
     if (found != FOUND) {
-        return reply_error(ctx, found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE);
+        return reply_error(ctx, key_error(found));
     }
     const struct settings *s = &value_recipe(value)->settings;
     const struct unseen_set_stats stats = value_stats(value);

@@ -4,6 +4,7 @@
 #ifndef UNSEEN_MODULE_KEYS_H
 #define UNSEEN_MODULE_KEYS_H
 
+#include "server/errors.h"
 #include "server/server.h"
 #include "value/value.h"
 
@@ -14,7 +15,7 @@ enum found {
 };
 
 /* Opens a key. *value_out is NULL unless it holds a value of this family. The caller closes
- * *key_out; a key that was opened to be read the server closes when the command ends, too. */
+ * *key_out. */
 enum found key_open(struct server_ctx *ctx, struct server_string *name, int mode,
                     enum family family, struct server_key **key_out, struct value **value_out);
 
@@ -53,5 +54,11 @@ bool key_is_ours(struct server_ctx *ctx, struct server_string *name);
 
 /* The memory that a command of a client may take. */
 struct budget key_budget(const struct value *value);
+
+/* The error of a command that needs the key. */
+static inline enum error key_error(enum found found)
+{
+    return found == FOUND ? ERROR_NONE : found == MISSING ? ERROR_NOT_FOUND : ERROR_WRONG_TYPE;
+}
 
 #endif

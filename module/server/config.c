@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A server puts the name of the module before that of a setting: bf.bloom-capacity, as
+ * A server puts the name of the module before the name of a setting: bf.bloom-capacity, as
  * valkey-bloom has it. RedisBloom in Redis 8 has names without a prefix, which older servers and
  * Valkey do not offer: there it is bf.bf-initial-size. */
 #include "server/config.h"

@@ -43,7 +43,7 @@ struct config {
     uint64_t limit;   /* MAXBYTES of new keys; 0: none */
     uint32_t nshards; /* of UNSEEN.SHARD */
     uint8_t seed[SEED_LEN];
-    bool has_seed_file; /* the seed came from a file: that of an RDB file does not replace it */
+    bool has_seed_file; /* the seed came from seed-file, so an RDB file does not replace it */
 };
 
 extern struct config config;

@@ -33,7 +33,7 @@ struct unseen_allocator memory_allocator(struct memory *memory);
  * while memory is allocated. Each small set is one block, so its size is its memory. */
 struct unseen_allocator memory_small_allocator(struct budget *budget);
 
-/* An allocator for what the module keeps for itself, which is no value's. */
+/* An allocator for the module itself: the memory counts for no value. */
 struct unseen_allocator memory_own_allocator(void);
 
 /* The bytes of all values. Threads: any. */

@@ -41,8 +41,8 @@ static inline size_t put_varint(uint8_t *p, uint64_t number)
     return len;
 }
 
-/* Reads the number at p[*at], and counts *at on. Returns false if there is none before p[len],
- * or it is not as put_varint writes it. */
+/* Reads the number at p[*at], and counts *at on. Returns false if the number does not end before
+ * p[len], or if put_varint would write it with other bytes. */
 static inline bool get_varint(const uint8_t *p, size_t len, size_t *at, uint64_t *number)
 {
     *number = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Frames come from files and clients, and may be forged. The settings are checked as those of a
- * command are, the library checks the chunks and the small set, and a set must have the filter
+ * Frames come from files and clients, and may be forged. The settings are checked like those of
+ * a command, the library checks the chunks and the small set, and a set must have the filter
  * and the secret that the settings say. */
 #include "value/dump.h"
 

@@ -21,7 +21,7 @@ struct recipe {
     uint64_t bytes;           /* of such a set, before it grows */
     uint16_t id;              /* the mark of its small sets; 0: there are too many recipes */
     struct unseen_url *url;   /* NULL: bytes are the identity */
-    struct unseen_set *keyer; /* makes keys; has none */
+    struct unseen_set *keyer; /* an empty set, which makes keys of items */
 
     /* of recipe.c */
     unsigned nusers;
@@ -42,7 +42,7 @@ void recipe_share(struct recipe *recipe);
 
 void recipe_release(struct recipe *recipe);
 
-/* The recipe with this id, which is not 0 and of which the caller has a value. */
+/* The recipe with this id. The id is not 0, and the caller has a value of the recipe. */
 struct recipe *recipe_of_id(uint16_t id);
 
 enum {

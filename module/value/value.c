@@ -124,7 +124,7 @@ static void free_struct(struct value *value)
     nvalues--;
 }
 
-/* What a block is besides its memory: a user of the recipe, and one of the values. */
+/* A block is also a user of its recipe, and counts as a value. */
 static void end_block(struct recipe *recipe)
 {
     recipe_release(recipe);
@@ -165,8 +165,8 @@ static enum unseen_status widen(struct value **value)
     return UNSEEN_OK;
 }
 
-/* Makes a block of a value, if a small set is all that it has. It stays a struct if the mark, which
- * its small set may lack, finds no memory. */
+/* Makes a block of a value that has nothing but a small set. The value stays a struct if there is
+ * no memory for the mark, which the small set may lack. */
 static void narrow(struct value **value)
 {
     struct value *wide = *value;

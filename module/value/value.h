@@ -16,7 +16,7 @@
 
 struct value;
 
-/* Makes an empty value. The value has a recipe of its own: the caller keeps his.
+/* Makes an empty value. The value becomes one more user of the recipe.
  *
  * Errors:
  *   - NOMEM */
@@ -41,7 +41,7 @@ enum unseen_status value_add_absent(struct value **value, struct unseen_key key,
 enum unseen_status value_remove(struct value **value, struct unseen_key key, uint8_t *verdict,
                                 struct budget *budget);
 
-/* Adds keys of another value of one secret and width: those of one piece. *cursor is that of
+/* Adds the keys in one piece of another value, which has the same secret and width. *cursor as in
  * unseen_set_merge_step.
  *
  * Errors:
@@ -97,11 +97,12 @@ uint64_t value_memory(const struct value *value);
 /* The number of separate allocations, about: how long freeing takes. */
 size_t value_effort(const struct value *value);
 
-/* Keys that the value has room for before it is full or grows: what BF.INFO calls its capacity. */
+/* How many keys fit before the value is full or grows: what BF.INFO calls its capacity. */
 uint64_t value_capacity(const struct value *value);
 
-/* Tells a value from another one that takes its name: no two values have one number. 0: the value
- * is one block of memory, which has none yet. A number stays, whatever is added. */
+/* The number of a value. No two values have the same number, so it tells whether another value has
+ * taken a name. It stays when keys are added. 0: the value is one block of memory, which has no
+ * number yet. */
 uint32_t value_serial(const struct value *value);
 
 /* The number of values of the server. Threads: any. */
