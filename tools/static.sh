@@ -6,6 +6,7 @@
 #     all scripts by shellcheck
 #
 # usage: tools/static.sh [FILE.c...]     these files by clang-tidy only
+#        tools/static.sh TOOL...         cppcheck, shellcheck, clang_tidy
 #
 # clang-tidy takes most of the time. A file that it found nothing in is not looked at again while the
 # file, the headers and the configuration stay as they are (build/static).
@@ -24,7 +25,7 @@ cmake -G Ninja -B $build -DCMAKE_BUILD_TYPE=Debug -DUNSEEN_TESTS=OFF -DUNSEEN_BE
 #   pointer, a buffer that realloc has kept, a byte swap that is empty on x86); AddressSanitizer, the
 #   compilers and clang's analyser look for the same.
 run_cppcheck() {
-    cppcheck_on cppcheck -Isrc -Icli -I. src cli module leases &&
+    cppcheck_on cppcheck -Isrc -Icli -Imodule -I. src cli module leases &&
         cppcheck_on cppcheck_binding -Ibindings/python/src bindings/python/src
 }
 cppcheck_on() { # FOLDER [cppcheck argument]...
@@ -68,21 +69,24 @@ run_shellcheck() {
         xargs -0 shellcheck -s bash -S warning -e SC1091,SC2154,SC2034,SC2086,SC2046,SC2164,SC2016,SC2059,SC2094
 }
 
-if [ $# -gt 0 ]; then
+case ${1-} in
+*.c)
     run_clang_tidy "$@"
     exit
-fi
+    ;;
+'') set -- cppcheck clang_tidy shellcheck ;;
+esac
 nfailed=0
-for tool in cppcheck clang_tidy shellcheck; do
+for tool in "$@"; do
     began=$SECONDS
     status=clean
-    if [ $tool = clang_tidy ]; then
+    if [ "$tool" = clang_tidy ]; then
         run_clang_tidy $(git ls-files 'src/*.c' 'cli/*.c' 'module/*.c' 'leases/*.c' 'bindings/python/src/*.c') || status=FAILED
     else
-        run_$tool || status=FAILED
+        "run_$tool" || status=FAILED
     fi
     [ $status = clean ] || nfailed=$((nfailed + 1))
     echo "Test #0: static/$tool ... $status $((SECONDS - began)) sec"
 done
-echo "$((100 * (3 - nfailed) / 3))% tests passed, $nfailed tests failed out of 3"
+echo "$((100 * ($# - nfailed) / $#))% tests passed, $nfailed tests failed out of $#"
 [ $nfailed = 0 ]
