@@ -4,9 +4,11 @@
  * 3 bits: of another filter) and the number of threads. Each 6 bytes that follow are one change to
  * the export: a chunk, an offset, an action and a value. The target corrects the checksums, and on
  * demand the number of keys, so that damage gets past the checksum. The import must either refuse,
- * or give a set that works: the set is used, exported and imported again. The rest of an input is
- * also imported as a chunk, as it is. */
+ * or give a set that works: the set is used, exported and imported again. A file of the chunks
+ * gives the same set, or none. The rest of an input is also imported as a chunk, as it is. */
 #include "set_check.h"
+
+#include <sys/mman.h>
 
 #include "pool.h"
 #include "target.h"
@@ -265,6 +267,29 @@ static struct unseen_set *import_lie(const struct lie *lie,
     return set;
 }
 
+/* Loads a file of the chunks. `set` is what the import has made of them. */
+static void load_lie(const struct lie *lie, const struct unseen_set_options *options,
+                     const struct unseen_set *set, bool is_genuine)
+{
+    char path[40];
+    struct unseen_set *loaded = NULL;
+    const int fd = memfd_create("lie", MFD_CLOEXEC);
+    require(fd >= 0);
+    for (size_t i = 0; i < lie->n; i++) {
+        require(write(fd, lie->chunk[i], lie->len[i]) == (ssize_t)lie->len[i]);
+    }
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    const enum unseen_status status = unseen_set_load(&loaded, path, options, NULL);
+    require((status == UNSEEN_OK) == (loaded != NULL));
+    require(loaded || !is_genuine);
+    /* A set with another URL identity can be loaded, and not be imported without it. */
+    if (loaded && (set || strcmp(unseen_set_profile(loaded), "none/1") == 0)) {
+        require(set && unseen__set_nkeys(loaded) == unseen__set_nkeys(set));
+    }
+    unseen_set_free(loaded);
+    require(close(fd) == 0);
+}
+
 static bool has_stash(const struct unseen_set *set)
 {
     bool has = false;
@@ -391,6 +416,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     struct unseen_set *set = import_lie(&lie, &options);
     require(size >= 7 || set != NULL); /* unchanged */
+    load_lie(&lie, &options, set, size < 7);
     if (set && strcmp(set->ops->name, "compact") == 0) {
         use(set, &options);
     } else if (set) {

@@ -15,11 +15,11 @@
  *     unseen_set_free(set);
  *
  * Link with -lunseen (pkg-config: unseen; CMake: find_package(unseen), target unseen::unseen). In
- * this order: sets, their unions and replicas, their export, URL identity, shards (which of n
- * machines has a URL?), stores (sets that outlive the process), plans (how large will a set be?),
- * lines, errors. unseen_list.h has static lists, unseen_bitmap.h sets of integers, unseen_small.h
- * sets of a few keys, unseen_foreign.h filters of other programs, which answer questions as they
- * are.
+ * this order: sets, their unions and replicas, their files and export, URL identity, shards (which
+ * of n machines has a URL?), stores (sets that outlive the process), plans (how large will a set
+ * be?), lines, errors. unseen_list.h has static lists, unseen_bitmap.h sets of integers,
+ * unseen_small.h sets of a few keys, unseen_foreign.h filters of other programs, which answer
+ * questions as they are.
  *
  * Conventions of all headers
  *
@@ -453,6 +453,48 @@ UNSEEN_API size_t unseen_set_pack_keys(
  * Time: linear in len. */
 UNSEEN_API enum unseen_status unseen_set_unpack_keys(const struct unseen_set *set, const void *data,
     size_t len, struct unseen_key *keys, size_t max, size_t *n_out);
+
+/* ---- Files of sets -----------------------------------------------------------------------------
+ * A saved set is a set as it was at one moment. A store, which comes below, remembers each change.
+ * The file contains the secret. docs/format.md has the bytes. */
+
+/* Writes the set to the file at path, durably. A file of that name is replaced in one step; an
+ * error or a crash leaves it as it was. The new file keeps the owner and the rights of a file that
+ * it replaces; otherwise only its owner may read it. If path is a symbolic link, the file that it
+ * leads to is replaced.
+ *
+ * Errors:
+ *   - BUSY: another process is writing it
+ *   - FOREIGN: PATH.unseen-new is a link, or another user's file
+ *   - IO
+ *   - NOMEM
+ *   - CORRUPT: the set is that of a store whose image is damaged
+ * Threads: one.
+ * Time: linear in the memory, and a sync. */
+UNSEEN_API enum unseen_status unseen_set_save(
+    const struct unseen_set *set, const char *path, struct unseen_error *error);
+
+/* Reads a set that unseen_set_save wrote.
+ *
+ * Arguments:
+ *   - options->cpu, threads and allocator are used, and url as a check: the set must have been
+ *     saved with this URL identity. url NULL: the set makes the URL identity that it was saved
+ *     with, and owns it. Everything else comes from the file.
+ * Ownership: the caller frees *set_out with unseen_set_free. options may be NULL.
+ * Errors:
+ *   - MISSING
+ *   - FOREIGN: the file is not a saved set
+ *   - MISMATCH: it was saved with another URL identity
+ *   - CORRUPT
+ *   - VERSION
+ *   - IO
+ *   - NOMEM
+ *   - RANDOM: as unseen_set_add
+ *   - SIZE, ARGUMENT or UNSUPPORTED, as unseen_import_create
+ * Threads: any.
+ * Time: linear in the file. */
+UNSEEN_API enum unseen_status unseen_set_load(struct unseen_set **set_out, const char *path,
+    const struct unseen_set_options *options, struct unseen_error *error);
 
 /* ---- Export and import of a set ----------------------------------------------------------------
  * A set as a sequence of chunks of at most UNSEEN_CHUNK_MAX bytes, each with its own checksum, so

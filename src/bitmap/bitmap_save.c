@@ -261,7 +261,7 @@ static enum unseen_status bitmap_open_file(struct unseen_bitmap *b, const char *
     const struct unseen_allocator *allocator = &b->pool.pages.allocator;
     if (mode == UNSEEN_BITMAP_EDIT) {
         const enum unseen_status status =
-            unseen__chunk_writer_open(&b->writer, path, allocator, error);
+            unseen__chunk_writer_open(&b->writer, path, 0666, allocator, error);
         if (status != UNSEEN_OK) {
             return status;
         }

@@ -210,7 +210,8 @@ enum unseen_status unseen_foreign_save(const struct unseen_foreign *f, const cha
                                        struct unseen_error *error)
 {
     struct chunk_writer w;
-    const enum unseen_status status = unseen__chunk_writer_open(&w, path, &f->allocator, error);
+    const enum unseen_status status =
+        unseen__chunk_writer_open(&w, path, 0666, &f->allocator, error);
     return status == UNSEEN_OK
                ? unseen__chunk_writer_finish(&w, unseen__foreign_next_chunk, f, error)
                : status;

@@ -35,6 +35,7 @@ static void release(struct chunk_writer *w)
 }
 
 enum unseen_status unseen__chunk_writer_open(struct chunk_writer *w, const char *path,
+                                             unsigned mode,
                                              const struct unseen_allocator *allocator,
                                              struct unseen_error *error)
 {
@@ -48,7 +49,7 @@ enum unseen_status unseen__chunk_writer_open(struct chunk_writer *w, const char 
     if (!w->path || !w->file || !w->fresh) {
         status = unseen__error_plain(error, UNSEEN_ERR_NOMEM);
     } else {
-        status = unseen__own_make(AT_FDCWD, w->fresh, w->fresh, 0666, &w->fd, error);
+        status = unseen__own_make(AT_FDCWD, w->fresh, w->fresh, mode, &w->fd, error);
     }
     if (status != UNSEEN_OK) {
         release(w);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes and reads files of chunks, in which foreign filters and bitmaps are kept (docs/format.md,
- * "Files of chunks"). A writer locks PATH.unseen-new, writes it, and renames it to PATH. For PATH
- * that is a symbolic link, it does so with the file that the link leads to. */
+ * Writes and reads files of chunks, in which sets, bitmaps and foreign filters are kept
+ * (docs/format.md, "Files of chunks"). A writer locks PATH.unseen-new, writes it, and renames it to
+ * PATH. For PATH that is a symbolic link, it does so with the file that the link leads to. */
 #ifndef UNSEEN_HASH_CHUNK_FILE_H
 #define UNSEEN_HASH_CHUNK_FILE_H
 
@@ -26,9 +26,11 @@ struct chunk_writer {
     char *fresh;
 };
 
-/* Creates the new file and takes its lock. Errors: BUSY, FOREIGN, IO, NOMEM; nothing is open
- * then. */
+/* Creates the new file and takes its lock. If there is a file at path, the new one will get its
+ * owner and its rights, otherwise the rights `mode`. Errors: BUSY, FOREIGN, IO, NOMEM; nothing is
+ * open then. */
 enum unseen_status unseen__chunk_writer_open(struct chunk_writer *w, const char *path,
+                                             unsigned mode,
                                              const struct unseen_allocator *allocator,
                                              struct unseen_error *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Export and import: a set as a row of chunks, and back (docs/format.md, "Chunks"). hash/chunk.h
- * has the frame of a chunk; the filter makes and reads the piece inside.
+ * Export and import: a set as a row of chunks, and back (docs/format.md, "Chunks"); and files of
+ * such chunks. hash/chunk.h has the frame of a chunk; the filter makes and reads the piece inside.
  *
  * The position of a piece is filter << 50 | position in the filter. */
 #include "set/set.h"
@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "hash/chunk.h"
+#include "hash/chunk_file.h"
 
 enum {
     FORMAT_VERSION = 1,
@@ -144,9 +145,11 @@ struct unseen_import {
     struct unseen_set_options options;
     struct unseen_allocator allocator;
     struct unseen_set *set; /* NULL before the header */
+    struct unseen_url *url; /* what the set will own */
     uint64_t id;
     uint64_t nkeys;
     uint64_t nbytes_max;
+    bool makes_url;
     bool ended;
     bool failed;
 };
@@ -172,6 +175,11 @@ enum unseen_status unseen_import_create(struct unseen_import **import_out,
     return UNSEEN_OK;
 }
 
+void unseen__import_make_url(struct unseen_import *import)
+{
+    import->makes_url = true;
+}
+
 void unseen__import_limit(struct unseen_import *import, uint64_t nbytes)
 {
     import->nbytes_max = nbytes;
@@ -182,6 +190,7 @@ void unseen_import_free(struct unseen_import *import)
     if (import) {
         struct unseen_allocator allocator = import->allocator;
         unseen_set_free(import->set);
+        unseen_url_free(import->url);
         unseen__free(&allocator, import, sizeof(*import));
     }
 }
@@ -189,6 +198,27 @@ void unseen_import_free(struct unseen_import *import)
 static const char *profile_of(const struct unseen_url *url)
 {
     return url ? unseen_url_id(url) : "none/1";
+}
+
+/* Makes the canonicaliser with this id, for the set to own. */
+static enum unseen_status import_url(struct unseen_import *import, const uint8_t *id, size_t len)
+{
+    char name[UNSEEN_URL_ID_MAX + 1];
+    const struct unseen_url_options options = {.size = sizeof(options),
+                                               .profile = name,
+                                               .cpu = import->options.cpu,
+                                               .allocator = &import->allocator};
+    memcpy(name, id, len);
+    name[len] = '\0';
+    if (strcmp(name, profile_of(NULL)) == 0) {
+        return UNSEEN_OK;
+    }
+    const enum unseen_status status = unseen_url_create(&import->url, &options, NULL);
+    if (status != UNSEEN_OK) {
+        return status == UNSEEN_ERR_NOMEM ? status : UNSEEN_ERR_VERSION;
+    }
+    import->options.url = import->url;
+    return strcmp(name, unseen_url_id(import->url)) == 0 ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
 static enum unseen_status import_header(struct unseen_import *import, const uint8_t *p, size_t len)
@@ -201,11 +231,18 @@ static enum unseen_status import_header(struct unseen_import *import, const uint
         return UNSEEN_ERR_VERSION;
     }
     const char *name = (const char *)p + NAME_OFFSET;
-    const char *profile = profile_of(import->options.url);
     if (len < PROFILE_OFFSET || len - PROFILE_OFFSET != load_le32(p + PROFILE_LEN_OFFSET) ||
         len - PROFILE_OFFSET > UNSEEN_URL_ID_MAX || name[NAME_LEN - 1] != 0) {
         return UNSEEN_ERR_CORRUPT;
     }
+    enum unseen_status status = UNSEEN_OK;
+    if (import->makes_url && !import->options.url) {
+        status = import_url(import, p + PROFILE_OFFSET, len - PROFILE_OFFSET);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+    }
+    const char *profile = profile_of(import->options.url);
     if (len - PROFILE_OFFSET != strlen(profile) ||
         memcmp(p + PROFILE_OFFSET, profile, strlen(profile)) != 0) {
         return UNSEEN_ERR_MISMATCH;
@@ -217,6 +254,7 @@ static enum unseen_status import_header(struct unseen_import *import, const uint
     if (!unseen__key_bits_are_valid(options.key_bits)) {
         return UNSEEN_ERR_CORRUPT;
     }
+    options.url = strcmp(profile, profile_of(NULL)) == 0 ? NULL : options.url;
     options.filter = name;
     options.capacity = 0;
     options.fpr = UNSEEN_FPR_DEFAULT;
@@ -226,9 +264,11 @@ static enum unseen_status import_header(struct unseen_import *import, const uint
     import->nkeys = load_le64(p + 24);
     const struct unseen__saved saved = {
         .params = p + PARAMS_OFFSET, .nkeys = import->nkeys, .nbytes_max = import->nbytes_max};
-    enum unseen_status status = unseen__set_create(&import->set, &options, &secret, &saved, NULL);
+    status = unseen__set_create(&import->set, &options, &secret, &saved, NULL);
     unseen__secret_forget(&secret);
     if (status == UNSEEN_OK) {
+        import->set->own_url = import->url;
+        import->url = NULL;
         import->set->shards[0].generation = load_le64(p + GENERATION_OFFSET);
     }
     return status == UNSEEN_ERR_NAME ? UNSEEN_ERR_VERSION : status;
@@ -320,4 +360,58 @@ enum unseen_status unseen_import_finish(struct unseen_import *import, struct uns
     }
     unseen_import_free(import);
     return status;
+}
+
+/* ---- files ---- */
+
+static enum unseen_status set_next_chunk(const void *set, uint64_t *cursor, void *buf, size_t cap,
+                                         size_t *len_out)
+{
+    return unseen_set_export(set, cursor, buf, cap, len_out);
+}
+
+enum unseen_status unseen_set_save(const struct unseen_set *set, const char *path,
+                                   struct unseen_error *error)
+{
+    struct chunk_writer w;
+    const enum unseen_status status =
+        unseen__chunk_writer_open(&w, path, 0600, &set->allocator, error);
+    return status == UNSEEN_OK ? unseen__chunk_writer_finish(&w, set_next_chunk, set, error)
+                               : status;
+}
+
+static enum unseen_status set_take_chunk(void *object, const void *chunk, size_t len,
+                                         bool *complete_out)
+{
+    struct unseen_import *import = object;
+    const bool is_header = !import->set;
+    const enum unseen_status status = unseen_import_chunk(import, chunk, len);
+    *complete_out = import->ended;
+    /* A chunk of another export does not belong into this file. */
+    return status == UNSEEN_ERR_MISMATCH && !is_header ? UNSEEN_ERR_CORRUPT : status;
+}
+
+enum unseen_status unseen_set_load(struct unseen_set **set_out, const char *path,
+                                   const struct unseen_set_options *options,
+                                   struct unseen_error *error)
+{
+    struct unseen_import *import;
+    enum unseen_status status = unseen_import_create(&import, options, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    unseen__import_make_url(import);
+    status = unseen__chunk_file_read(path, KIND_HEADER, &import->allocator, set_take_chunk, import,
+                                     error);
+    if (status != UNSEEN_OK) {
+        if (status == UNSEEN_ERR_MISMATCH) {
+            status = unseen__error_setting(error, status, UNSEEN_SETTING_PROFILE,
+                                           "%s was saved with another profile than %s", path,
+                                           profile_of(import->options.url));
+        }
+        unseen_import_free(import);
+        return status;
+    }
+    status = unseen_import_finish(import, set_out);
+    return status == UNSEEN_OK ? status : unseen__error_status(error, status, path);
 }

@@ -314,6 +314,7 @@ void unseen_set_free(struct unseen_set *set)
     }
     free_shards(set, unseen__set_nshards(set));
     unseen__hasher_release(&set->hasher);
+    unseen_url_free(set->own_url);
     struct unseen_allocator allocator = set->allocator;
     unseen__free(&allocator, set, sizeof(*set));
 }

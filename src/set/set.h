@@ -33,6 +33,7 @@ struct unseen_set {
     unsigned threads;
     unsigned key_bits;
     const struct unseen_url *url; /* NULL: the bytes are the identity */
+    struct unseen_url *own_url;   /* freed with the set; NULL: the caller's, or none */
     enum unseen_cpu cpu;          /* a level, not AUTO */
     struct unseen_allocator allocator;
     struct unseen__hasher hasher;
@@ -65,6 +66,10 @@ enum unseen_status unseen__filter_named(const char *name, const struct unseen__f
 /* Says that all chunks of an import together have nbytes bytes at most. A header that asks for a
  * larger set is then CORRUPT. Call it before the first chunk. */
 void unseen__import_limit(struct unseen_import *import, uint64_t nbytes);
+
+/* Lets an import without options->url make the canonicaliser that the header names. The set will
+ * own it. Call it before the first chunk. */
+void unseen__import_make_url(struct unseen_import *import);
 
 /* Takes the first pieces of an import from a table (filter.h), to be read when they are first
  * needed. Call it after the chunk of the header; then import the chunks from *end_out on. The

@@ -28,10 +28,9 @@ enum {
     NOTHERS = 20000,
     NASKED = NMEMBERS + NOTHERS,
     NMANY = 40000,
-    BATCH = 1000,    /* divides both */
-    NCHURNS = 66,    /* each NMEMBERS changes: enough for an image */
-    REMOVE_EACH = 5, /* where keys are removed: each fifth */
-    FRAME_LEN = 32   /* of a chunk, around its payload */
+    BATCH = 1000,   /* divides both */
+    NCHURNS = 66,   /* each NMEMBERS changes: enough for an image */
+    REMOVE_EACH = 5 /* where keys are removed: each fifth */
 };
 
 enum type {
@@ -431,18 +430,6 @@ static void ask_set(const void *set, const struct unseen_url *url, const struct 
     CHECK(unseen_set_contains(set, items, BATCH, to, NULL) == UNSEEN_OK);
 }
 
-static void write_export(const struct unseen_set *set, const char *path)
-{
-    static uint8_t chunk[UNSEEN_CHUNK_MAX];
-    uint64_t cursor = 0;
-    size_t len = 0;
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    while (CHECK(unseen_set_export(set, &cursor, chunk, sizeof(chunk), &len) == UNSEEN_OK) && len) {
-        CHECK(write(fd, chunk, len) == (ssize_t)len);
-    }
-    CHECK(fd >= 0 && close(fd) == 0);
-}
-
 static void make_set(const struct golden *g, const char *path)
 {
     struct unseen_url *url = make_url(g);
@@ -466,45 +453,18 @@ static void make_set(const struct golden *g, const char *path)
     for (unsigned i = 0; g->flags & REMOVES && i < NMEMBERS; i += REMOVE_EACH) {
         CHECK(test_set_remove(set, text, member(g, i, text), &verdict) == UNSEEN_OK);
     }
-    write_export(set, path);
+    check_ok(unseen_set_save(set, path, &error), g->name);
     unseen_set_free(set);
     unseen_url_free(url);
-}
-
-/* Length of the chunk at the start of bytes[0..len), 0 if it is cut off. */
-static size_t chunk_len(const uint8_t *bytes, size_t len)
-{
-    const size_t chunk = len >= FRAME_LEN ? (size_t)load_le32(bytes + 4) + FRAME_LEN : 0;
-    return chunk <= len ? chunk : 0;
-}
-
-/* The first error of the chunks in the file, or the set. */
-static enum unseen_status read_set(const char *path, const struct unseen_url *url,
-                                   struct unseen_set **set_out)
-{
-    const struct unseen_set_options options = {
-        .size = sizeof(options), .url = url, .cpu = test_cpu};
-    struct unseen_import *import = NULL;
-    enum unseen_status status = unseen_import_create(&import, &options, NULL);
-    size_t len = 0;
-    char *file = read_file(path, &len);
-    for (size_t at = 0, n = 0; status == UNSEEN_OK && file && at < len; at += n) {
-        n = chunk_len((uint8_t *)file + at, len - at);
-        status = n ? unseen_import_chunk(import, file + at, n) : UNSEEN_ERR_CORRUPT;
-    }
-    free(file);
-    if (status != UNSEEN_OK || !CHECK(file != NULL)) {
-        unseen_import_free(import);
-        return status;
-    }
-    return unseen_import_finish(import, set_out);
 }
 
 static void open_set(const struct golden *g, const char *path)
 {
     struct unseen_url *url = make_url(g);
     struct unseen_set *set = NULL;
-    check_ok(read_set(path, url, &set), g->name);
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .url = url, .cpu = test_cpu};
+    check_ok(unseen_set_load(&set, path, &options, &error), g->name);
     ask_all(g, ask_set, set, NULL);
     unseen_set_free(set);
     unseen_url_free(url);

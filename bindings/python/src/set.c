@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * unseen.Set: a set in memory. */
-#include "chunks.h"
 #include "collection.h"
 #include "errors.h"
 #include "settings.h"
@@ -13,7 +12,8 @@
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-/* Takes the set, in any case. */
+/* Takes the set, in any case. url is what the set borrows; NULL: it owns its URL identity, or has
+ * none. */
 static PyObject *set_wrap(const struct state *state, struct unseen_set *set, PyObject *url,
                           unsigned threads)
 {
@@ -25,7 +25,7 @@ static PyObject *set_wrap(const struct state *state, struct unseen_set *set, PyO
     gate_init(&c->gate, false);
     c->own = set;
     c->set = set;
-    c->url = Py_NewRef(url);
+    c->url = Py_XNewRef(url);
     c->threads = threads;
     c->changes = threads > 1 ? GATE_SHARED : GATE_ALONE;
     return (PyObject *)c;
@@ -88,46 +88,22 @@ static PyObject *set_save(PyObject *self, PyObject *file)
     }
     struct unseen_error error;
     PyThreadState *saved = PyEval_SaveThread();
-    const enum unseen_status status = chunks_save(c->own, PyBytes_AsString(path), &error);
+    const enum unseen_status status = unseen_set_save(c->own, PyBytes_AsString(path), &error);
     PyEval_RestoreThread(saved);
     gate_leave(&c->gate, GATE_ALONE);
     Py_DECREF(path);
     return status == UNSEEN_OK ? Py_NewRef(Py_None) : errors_set(state_of(self), status, &error);
 }
 
-/* The canonicaliser of the saved set, or of the profile and rules that the caller names. */
-static PyObject *url_of_file(struct state *state, const char *path, PyObject *profile,
-                             PyObject *rules)
-{
-    char id[UNSEEN_URL_ID_MAX + 1];
-    struct unseen_error error;
-    if (profile && profile != Py_None) {
-        return url_find(state, profile, rules);
-    }
-    const enum unseen_status status = chunks_profile(path, id, &error);
-    if (status != UNSEEN_OK) {
-        return errors_set(state, status, &error);
-    }
-    PyObject *name = PyUnicode_DecodeUTF8(id, (Py_ssize_t)strlen(id), "replace");
-    PyObject *url = name ? url_find(state, name, rules) : NULL;
-    if (name && !url && PyErr_ExceptionMatches(state->errors[ERROR_ANY])) {
-        PyErr_Clear();
-        PyErr_Format(state->errors[ERROR_DAMAGED],
-                     "%s: the set has the profile %R, which this version of unseen does not know",
-                     path, name);
-    }
-    Py_XDECREF(name);
-    return url;
-}
-
+/* url is the URL identity that the set must have; NULL: any. */
 static PyObject *load_file(struct state *state, const char *path, PyObject *url, unsigned threads)
 {
     const struct unseen_set_options options = {
-        .size = sizeof(options), .url = url_for_set(url), .threads = threads};
+        .size = sizeof(options), .url = url ? url_of(url) : NULL, .threads = threads};
     struct unseen_set *set;
     struct unseen_error error;
     PyThreadState *saved = PyEval_SaveThread();
-    const enum unseen_status status = chunks_load(&set, path, &options, &error);
+    const enum unseen_status status = unseen_set_load(&set, path, &options, &error);
     PyEval_RestoreThread(saved);
     return status == UNSEEN_OK ? set_wrap(state, set, url, threads)
                                : errors_set(state, status, &error);
@@ -145,8 +121,10 @@ static PyObject *set_load(PyObject *type, PyObject *args, PyObject *kwargs)
                                      &path, &profile, &rules, settings_unsigned, &threads)) {
         return NULL;
     }
-    PyObject *url = url_of_file(state, PyBytes_AsString(path), profile, rules);
-    PyObject *made = url ? load_file(state, PyBytes_AsString(path), url, threads) : NULL;
+    const bool is_checked = (profile && profile != Py_None) || (rules && PyObject_IsTrue(rules));
+    PyObject *url = is_checked ? url_find(state, profile, rules) : NULL;
+    PyObject *made =
+        url || !is_checked ? load_file(state, PyBytes_AsString(path), url, threads) : NULL;
     Py_XDECREF(url);
     Py_DECREF(path);
     return made;

@@ -158,7 +158,7 @@ class Files(unittest.TestCase):
     def test_bad_files(self):
         with self.assertRaises(FileNotFoundError):
             unseen.Set.load(self.path)
-        with self.assertRaisesRegex(unseen.FileError, "it is a folder"):
+        with self.assertRaisesRegex(unseen.FileError, "Is a directory"):
             unseen.Set.load(self.folder)
         s = unseen.Set(seed="x")
         s.add_many(map(str, range(5000)))
