@@ -206,8 +206,8 @@ struct command {
     const char *usage_too; /* another form of it; NULL: there is one only */
     const char *about;
     const char *examples;
-    const char *ending;
-    const char *try_this;
+    const char *ending;   /* more sentences of the help; NULL: none */
+    const char *statuses; /* the exit statuses; NULL: "0 done, 2 trouble" */
     int (*run)(const struct options *o, enum unseen_cpu cpu); /* the exit status */
 };
 

@@ -6,10 +6,6 @@
 
 #include "options/options.h"
 
-#define READS_FILES                                                                                \
-    "With no FILE, or when FILE is -, read standard input. gzip, zstd, xz,\n"                      \
-    "bzip2 and UTF-16 are read as well."
-
 #define NAMED(word) .name = word, .called = "unseen " word
 
 static const struct command commands[] = {
@@ -41,9 +37,8 @@ static const struct command commands[] = {
             "  unseen -k .link.url pages.jsonl         compare a value inside JSON lines\n"
             "  unseen -c a.txt b.txt                   how many distinct lines\n"
             "  unseen -D again.txt -o new.txt in.txt   split into new lines and repeats\n",
-        .ending = READS_FILES " SIGUSR1 prints a status line.\n"
-                              "Exit status: 0 done, 1 none (with -q), 2 trouble.\n",
-        .try_this = "unseen urls.txt, or: unseen --help",
+        .ending = " SIGUSR1 prints a status line.",
+        .statuses = "0 done, 1 none (with -q), 2 trouble",
         .run = dedup_run,
     },
     {
@@ -61,10 +56,7 @@ static const struct command commands[] = {
             "  unseen canon --base http://e.com/a/ links.txt\n"
             "                                          links found on that page\n"
             "  unseen canon --expressions urls.txt     what to look up in a list of bad sites\n",
-        .ending =
-            "After the expressions of each line --expressions prints an empty line.\n" READS_FILES
-            "\nExit status: 0 done, 2 trouble.\n",
-        .try_this = "unseen canon urls.txt, or: unseen canon --help",
+        .ending = "\nAfter the expressions of each line --expressions prints an empty line.",
         .run = canon_run,
     },
     {
@@ -78,8 +70,7 @@ static const struct command commands[] = {
         .examples = "  unseen explain http://E.com:80/a/../b\n"
                     "  unseen explain 'http://e.com/?b&a' 'http://e.com/?a&b'\n"
                     "  unseen explain -p whatwg --rule strip-www http://www.e.com http://e.com\n",
-        .ending = "Exit status: 0 the same (or one URL only), 1 not the same, 2 trouble.\n",
-        .try_this = "unseen explain http://E.com:80/, or: unseen explain --help",
+        .statuses = "0 the same (or one URL only), 1 not the same, 2 trouble",
         .run = explain_run,
     },
     {
@@ -99,8 +90,7 @@ static const struct command commands[] = {
                     "  unseen check -q visited.unseen urls.txt    is one of them?\n"
                     "  unseen check bad.list urls.txt             which are listed\n"
                     "  unseen check --why bad.list urls.txt       and by which entries\n",
-        .ending = READS_FILES "\nExit status: 0 some line printed, 1 none (as grep), 2 trouble.\n",
-        .try_this = "unseen check visited.unseen urls.txt, or: unseen check --help",
+        .statuses = "0 some line printed, 1 none (as grep), 2 trouble",
         .run = dedup_run,
     },
     {
@@ -115,8 +105,6 @@ static const struct command commands[] = {
         .examples = "  unseen add visited.unseen urls.txt\n"
                     "  unseen add --seed-file seed.key part1.unseen urls.txt   to be merged\n"
                     "  unseen add --fpr 1e-6 --stats small.unseen urls.txt\n",
-        .ending = READS_FILES "\nExit status: 0 done, 2 trouble.\n",
-        .try_this = "unseen add visited.unseen urls.txt, or: unseen add --help",
         .run = change_run,
     },
     {
@@ -133,8 +121,6 @@ static const struct command commands[] = {
             "answers of the store.\n",
         .examples = "  unseen remove visited.unseen urls.txt\n"
                     "  unseen remove --stats visited.unseen urls.txt   and how many were in it\n",
-        .ending = READS_FILES "\nExit status: 0 done, 2 trouble.\n",
-        .try_this = "unseen remove visited.unseen urls.txt, or: unseen remove --help",
         .run = change_run,
     },
     {
@@ -151,8 +137,6 @@ static const struct command commands[] = {
                  "Make them with the same --seed-file, or with --like.\n",
         .examples = "  unseen merge all.unseen part1.unseen part2.unseen\n"
                     "  unseen merge --into all.unseen part3.unseen\n",
-        .ending = "Exit status: 0 done, 2 trouble.\n",
-        .try_this = "unseen merge all.unseen part1.unseen part2.unseen, or: unseen merge --help",
         .run = merge_run,
     },
     {
@@ -168,8 +152,6 @@ static const struct command commands[] = {
             "or a bitmap (unseen bits). Or a server: unix:PATH, ADDR:PORT, redis://HOST/KEY.\n",
         .examples = "  unseen info visited.unseen\n"
                     "  unseen info --json bad.list\n",
-        .ending = "Exit status: 0 done, 2 trouble.\n",
-        .try_this = "unseen info visited.unseen, or: unseen info --help",
         .run = info_run,
     },
     {
@@ -183,8 +165,7 @@ static const struct command commands[] = {
                  "nothing.\n",
         .examples = "  unseen verify visited.unseen\n"
                     "  unseen verify bad.list\n",
-        .ending = "Exit status: 0 all good, 1 damage was found, 2 trouble.\n",
-        .try_this = "unseen verify visited.unseen, or: unseen verify --help",
+        .statuses = "0 all good, 1 damage was found, 2 trouble",
         .run = verify_run,
     },
     {
@@ -196,8 +177,6 @@ static const struct command commands[] = {
         .about = "Make a damaged STORE usable again. What intact commits say is kept, the rest is\n"
                  "forgotten and will be new again. The store as it was stays as STORE.damaged.\n",
         .examples = "  unseen repair visited.unseen\n",
-        .ending = "Exit status: 0 done, 2 trouble.\n",
-        .try_this = "unseen repair visited.unseen, or: unseen repair --help",
         .run = repair_run,
     },
     {
@@ -212,8 +191,6 @@ static const struct command commands[] = {
         .examples =
             "  unseen rewrite visited.unseen\n"
             "  unseen rewrite --fpr 2e-6 visited.unseen      less memory, more wrong answers\n",
-        .ending = "Exit status: 0 done, 2 trouble.\n",
-        .try_this = "unseen rewrite visited.unseen, or: unseen rewrite --help",
         .run = rewrite_run,
     },
     {
@@ -235,9 +212,9 @@ static const struct command commands[] = {
                     "  redis-cli SMEMBERS urls | unseen import --format redis-set visited.unseen\n"
                     "  unseen import --format guava --funnel utf8 old.filter filter.bin\n"
                     "  unseen -p none -x old.filter -s new.unseen urls.txt\n",
-        .ending = READS_FILES " A line that is not\nwhat the format says is reported and left out, "
-                              "and the exit status is 2.\nExit status: 0 done, 2 trouble.\n",
-        .try_this = "unseen import --format anew visited.unseen anew.txt, or: unseen import --help",
+        .ending =
+            " A line that is not\nwhat the format says is reported and left out, and the exit "
+            "status is 2.",
         .run = import_run,
     },
     {
@@ -252,8 +229,7 @@ static const struct command commands[] = {
             "and prints each line that is not there, once. STORE is not changed.\n",
         .examples = "  unseen -s visited.unseen -D dropped.txt urls.txt > new.txt\n"
                     "  unseen recheck visited.unseen dropped.txt\n",
-        .ending = READS_FILES "\nExit status: 0 some line printed, 1 none (as grep), 2 trouble.\n",
-        .try_this = "unseen recheck visited.unseen dropped.txt, or: unseen recheck --help",
+        .statuses = "0 some line printed, 1 none (as grep), 2 trouble",
         .run = recheck_run,
     },
     {
@@ -270,8 +246,6 @@ static const struct command commands[] = {
         .examples = "  unseen allow bad.list false-hits.txt\n"
                     "  echo http://e.com/ | unseen allow --remove bad.list\n"
                     "  unseen allow --list bad.list\n",
-        .ending = READS_FILES "\nExit status: 0 done, 2 trouble.\n",
-        .try_this = "unseen allow bad.list false-hits.txt, or: unseen allow --help",
         .run = allow_run,
     },
     {
@@ -288,9 +262,7 @@ static const struct command commands[] = {
             "what was added, removed and allowed.\n",
         .examples = "  unseen update bad.list --add more.txt --remove gone.txt\n"
                     "  echo http://bad.example/ | unseen update bad.list --add -\n",
-        .ending = "Files may be compressed; - is standard input.\n"
-                  "Exit status: 0 done, 2 trouble.\n",
-        .try_this = "unseen update bad.list --add more.txt, or: unseen update --help",
+        .ending = "Files may be compressed; - is standard input.",
         .run = update_run,
     },
     {
@@ -305,8 +277,6 @@ static const struct command commands[] = {
         .examples = "  unseen sort ids.txt                     as sort -n ids.txt\n"
                     "  unseen sort -u a.txt b.txt.gz           each once, as sort -n -u\n"
                     "  unseen sort -c ids.txt                  how often each comes\n",
-        .ending = READS_FILES "\nExit status: 0 done, 2 trouble.\n",
-        .try_this = "unseen sort ids.txt, or: unseen sort --help",
         .run = sort_run,
     },
     {
@@ -327,10 +297,7 @@ static const struct command commands[] = {
                     "  unseen bits and both.bits mon.bits tue.bits who came on both days\n"
                     "  unseen bits count ids.bits 0-999 1000-1999\n"
                     "  unseen import --format redis-bitmap ids.bits dump.bin\n",
-        .ending =
-            READS_FILES "\nExit status: 0 done, for check some line printed; 1 none (check);\n"
-                        "2 trouble.\n",
-        .try_this = "unseen bits add ids.bits ids.txt, or: unseen bits --help",
+        .statuses = "0 done, for check some line printed; 1 none (check);\n2 trouble",
         .run = bits_run,
     },
     {
@@ -365,9 +332,8 @@ static const struct command commands[] = {
                     "  unseen serve visited.unseen --listen unix:/run/unseen.sock\n"
                     "  unseen serve -n visited.unseen          while another process writes to it\n"
                     "  unseen serve --protocol postfix-policy --listen 127.0.0.1:9998 mail.list\n",
-        .ending = "The end of the input, SIGINT and SIGTERM end it in order.\n"
-                  "Exit status: 0 done and all on the disk, 2 trouble.\n",
-        .try_this = "unseen serve visited.unseen, or: unseen serve --help",
+        .ending = "The end of the input, SIGINT and SIGTERM end it in order.",
+        .statuses = "0 done and all on the disk, 2 trouble",
         .run = serve_run,
     },
     {
@@ -392,9 +358,7 @@ static const struct command commands[] = {
             "  unseen count mon.unseen tue.unseen      URLs of both stores together\n"
             "  unseen count --both mon.unseen tue.unseen\n"
             "                                          URLs that are in both\n",
-        .ending = READS_FILES " If one cannot be read, nothing is printed.\n"
-                              "Exit status: 0 done, 2 trouble.\n",
-        .try_this = "unseen count urls.txt, or: unseen count --help",
+        .ending = " If one cannot be read, nothing is printed.",
         .run = count_run,
     },
     {
@@ -419,9 +383,7 @@ static const struct command commands[] = {
             "                                          never list what is in good.txt\n"
             "  unseen build --from bad.list bad.list urls.txt\n"
             "                                          anew, with what was changed since\n",
-        .ending = READS_FILES " SIGUSR1 prints how far it is.\n"
-                              "Exit status: 0 done, 2 trouble.\n",
-        .try_this = "unseen build bad.list urls.txt, or: unseen build --help",
+        .ending = " SIGUSR1 prints how far it is.",
         .run = build_run,
     },
     {
@@ -439,8 +401,7 @@ static const struct command commands[] = {
                     "  unseen plan --memory 4G --fpr 1e-4        how many keys fit\n"
                     "  unseen plan --capacity 1e9 --memory 2G    which rate can be had\n"
                     "  unseen plan --capacity 1e7 --fpr 1e-4 --svg plan.svg\n",
-        .ending = "Exit status: 0 done, 1 no filter can do it, 2 trouble.\n",
-        .try_this = "unseen plan --capacity 1e7 --fpr 1e-4, or: unseen plan --help",
+        .statuses = "0 done, 1 no filter can do it, 2 trouble",
         .run = plan_run,
     },
 };

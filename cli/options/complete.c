@@ -111,17 +111,6 @@ static void complete_value(struct completion *c, const struct option_row *row)
 
 /* ---- Options and words ----------------------------------------------------------------------- */
 
-static const struct option_row *find_letter(const struct command *command, char letter)
-{
-    const struct option_row *row = NULL;
-    for (size_t i = 0; (row = option_row_at(i)); i++) {
-        if (row->letter == letter && (row->commands & command->bit)) {
-            break;
-        }
-    }
-    return row;
-}
-
 /* The option whose value is the next word: --output, -o, or the o of -vo. NULL: none. */
 static const struct option_row *waits_for_value(const struct command *command, const char *word)
 {
@@ -130,7 +119,7 @@ static const struct option_row *waits_for_value(const struct command *command, c
         row = option_row_find(command, word + 2, strlen(word + 2));
     } else if (word[0] == '-' && word[1]) {
         for (word++; *word; word++) {
-            row = find_letter(command, *word);
+            row = option_row_letter(command, *word);
             if (row && row->value) {
                 break; /* all behind it is its value */
             }

@@ -61,6 +61,20 @@ static void print_row(const struct option_row *row)
     }
 }
 
+/* What the command reads, what else is to be said, and its exit statuses. */
+static void print_ending(const struct command *command)
+{
+    const bool reads_files = command->bit & (COMMAND_READERS | COMMAND_BITS);
+    if (reads_files) {
+        printf("With no FILE, or when FILE is -, read standard input. gzip, zstd, xz,\n"
+               "bzip2 and UTF-16 are read as well.");
+    }
+    if (reads_files || command->ending) {
+        printf("%s\n", command->ending ? command->ending : "");
+    }
+    printf("Exit status: %s.\n", command->statuses ? command->statuses : "0 done, 2 trouble");
+}
+
 bool help_command(const struct command *command)
 {
     print_usage(stdout, command);
@@ -81,7 +95,8 @@ bool help_command(const struct command *command)
         }
         print_row(row);
     }
-    printf("\nExamples\n%s\n%s", command->examples, command->ending);
+    printf("\nExamples\n%s\n", command->examples);
+    print_ending(command);
     return end_of_output();
 }
 
@@ -124,10 +139,25 @@ bool help_version(void)
     return end_of_output();
 }
 
+/* The first example that begins with the command, without what is said about it. */
+static void print_example(const struct command *command)
+{
+    const char *example = command->examples + strlen("  ");
+    while (strncmp(example, command->called, strlen(command->called)) != 0) {
+        example = strchr(example, '\n') + strlen("\n  ");
+    }
+    const size_t len = strcspn(example, "\n");
+    const char *comment = strstr(example, "   ");
+    const bool has_comment = comment && comment < example + len;
+    fprintf(stderr, "%.*s", has_comment ? (int)(comment - example) : (int)len, example);
+}
+
 void help_usage(const struct command *command)
 {
     print_usage(stderr, command);
-    fprintf(stderr, "%sTry: %s\n", command->about, command->try_this);
+    fprintf(stderr, "%sTry: ", command->about);
+    print_example(command);
+    fprintf(stderr, ", or: %s --help\n", command->called);
 }
 
 /* ---- Topics ---------------------------------------------------------------------------------- */

@@ -89,6 +89,9 @@ size_t option_row_index(const struct option_row *row);
 const struct option_row *option_row_find(const struct command *command, const char *name,
                                          size_t len);
 
+/* The same by its letter; 0 is another letter of z. */
+const struct option_row *option_row_letter(const struct command *command, char letter);
+
 /* ---- pairs.c --------------------------------------------------------------------------------- */
 
 /* False, and reported, if options that were given do not go together. `given` has the rows of the

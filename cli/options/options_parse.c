@@ -96,17 +96,10 @@ static void fill_tables(struct getopt_tables *tables, const struct command *comm
     *s = '\0';
 }
 
-static const struct option_row *find_row(const struct command *command, int c)
+static const struct option_row *row_of(const struct command *command, int c)
 {
-    const struct option_row *row = NULL;
-    for (size_t i = 0; (row = option_row_at(i)); i++) {
-        if ((row->commands & command->bit) &&
-            (c == LONG_BASE + (int)i || (row->letter && c == row->letter) ||
-             (c == '0' && row->letter == 'z'))) {
-            break;
-        }
-    }
-    return row;
+    return c >= LONG_BASE ? option_row_at((size_t)(c - LONG_BASE))
+                          : option_row_letter(command, (char)c);
 }
 
 /* Refuses a name that asks for another format than lines, and hints at the pipe to type. */
@@ -240,7 +233,7 @@ static enum options_result parse_take(struct options *o, bool *given, int c, cha
         report_getopt(command, argv);
         return OPTIONS_WRONG;
     }
-    const struct option_row *row = find_row(command, c == ':' ? optopt : c);
+    const struct option_row *row = row_of(command, c == ':' ? optopt : c);
     if (c == ':') {
         report_missing(command, row);
         return OPTIONS_WRONG;

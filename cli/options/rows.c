@@ -842,3 +842,15 @@ const struct option_row *option_row_find(const struct command *command, const ch
     }
     return row;
 }
+
+const struct option_row *option_row_letter(const struct command *command, char letter)
+{
+    const struct option_row *row = NULL;
+    const char wanted = letter == '0' ? 'z' : letter;
+    for (size_t i = 0; (row = option_row_at(i)); i++) {
+        if (row->letter == wanted && (row->commands & command->bit)) {
+            break;
+        }
+    }
+    return row;
+}

@@ -17,7 +17,7 @@
 /* Options of other tools, or of other commands, and what to write in their place. */
 static const struct {
     unsigned commands;
-    const char *option;
+    const char *options; /* with spaces between */
     const char *why;
     const char *instead;
 } habits[] = {
@@ -27,10 +27,10 @@ static const struct {
      "each line is printed once anyway; lines that occur only once are not known before "
      "the end of the input",
      "unseen FILE, where others have sort -u FILE"},
-    {COMMAND_DEDUP, "-i",
+    {COMMAND_DEDUP, "-i --ignore-case",
      "the case of scheme and host never matters in a URL, but paths differ by it",
      "unseen --rule default-scheme FILE also takes names without a scheme for URLs"},
-    {COMMAND_DEDUP, "-f", "fields are chosen, not skipped",
+    {COMMAND_DEDUP, "-f --skip-fields", "fields are chosen, not skipped",
      "unseen -k 2 -t ' ' FILE compares the second field"},
     {COMMAND_DEDUP, "-w", "lines are compared whole or by one field", "unseen -k 1 -t ' ' FILE"},
     {COMMAND_DEDUP, "-r", "the order is always that of the input", "unseen FILE | sort -r"},
@@ -38,26 +38,18 @@ static const struct {
     {COMMAND_DEDUP, "-l", "nothing is trimmed", "sed 's/^[ \\t]*//' FILE | unseen"},
     {COMMAND_DEDUP, "--unique", "each line is printed once anyway", "unseen FILE"},
     {COMMAND_DEDUP, "--repeated", "repeats have another name here", "unseen -v FILE"},
-    {COMMAND_DEDUP, "--ignore-case",
-     "the case of scheme and host never matters in a URL, but paths differ by it",
-     "unseen --rule default-scheme FILE also takes names without a scheme for URLs"},
-    {COMMAND_DEDUP, "--skip-fields", "fields are chosen, not skipped", "unseen -k 2 -t ' ' FILE"},
     {COMMAND_DEDUP, "--zero-terminated", "it has a shorter name here", "unseen -z FILE"},
     {COMMAND_DEDUP, "--field-separator", "it has a shorter name here",
      "unseen -t CHAR -k KEY FILE"},
-    {COMMAND_DEDUP, "--max-count", "it has a shorter name here", "unseen -m N FILE"},
-    {COMMAND_DEDUP, "--head", "it has another name here", "unseen -m N FILE"},
+    {COMMAND_DEDUP, "--max-count --head", "it has another name here", "unseen -m N FILE"},
     {COMMAND_DEDUP, "--sort", "the order is always that of the input", "unseen FILE | sort"},
     {COMMAND_DEDUP, "--json", "lines are printed as they came",
      "unseen -k .url FILE reads JSON lines; unseen --stats=json FILE prints figures"},
     {COMMAND_CHECK, "--explain", "it has another name here", "unseen check --why STORE FILE"},
-    {COMMAND_MERGE, "-o", "the new store is the first name", "unseen merge NEW IN..."},
-    {COMMAND_MERGE, "--output", "the new store is the first name", "unseen merge NEW IN..."},
-    {COMMAND_BUILD, "-o", "the list is the first name", "unseen build LIST FILE"},
-    {COMMAND_BUILD, "--output", "the list is the first name", "unseen build LIST FILE"},
-    {COMMAND_BUILD, "--restart", "a build always begins anew", "unseen build LIST FILE"},
-    {COMMAND_BUILD, "--resume", "an interrupted build begins anew", "unseen build LIST FILE"},
-    {COMMAND_BUILD, "--checkpoint", "an interrupted build begins anew", "unseen build LIST FILE"},
+    {COMMAND_MERGE, "-o --output", "the new store is the first name", "unseen merge NEW IN..."},
+    {COMMAND_BUILD, "-o --output", "the list is the first name", "unseen build LIST FILE"},
+    {COMMAND_BUILD, "--restart --resume --checkpoint", "a build always begins anew",
+     "unseen build LIST FILE"},
     {COMMAND_SORT, "-n", "integers are sorted by their value anyway", "unseen sort FILE"},
     {COMMAND_SORT, "-r", "the order is always increasing", "unseen sort FILE | tac"},
     {COMMAND_COUNT, "-c", "it counts anyway", "unseen count FILE"},
@@ -82,10 +74,23 @@ static const char *nearest_option(const struct command *command, const char *nam
     return n.best;
 }
 
+static bool is_named(const char *options, const char *option)
+{
+    const size_t len = strlen(option);
+    for (const char *o = options; *o; o += strspn(o, " ")) {
+        const size_t next = strcspn(o, " ");
+        if (next == len && memcmp(o, option, len) == 0) {
+            return true;
+        }
+        o += next;
+    }
+    return false;
+}
+
 void unknown_option(const struct command *command, const char *option)
 {
     for (size_t i = 0; i < sizeof(habits) / sizeof(habits[0]); i++) {
-        if ((habits[i].commands & command->bit) && strcmp(habits[i].option, option) == 0) {
+        if ((habits[i].commands & command->bit) && is_named(habits[i].options, option)) {
             message_error("%s is not an option of %s: %s", option,
                           command->bit == COMMAND_DEDUP ? "this tool" : command->called,
                           habits[i].why);

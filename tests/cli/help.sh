@@ -128,7 +128,9 @@ while IFS= read -r command; do
     expect 0 '*' ''
     cp out help
     holds grep -q '^Usage: unseen ' help
-    holds grep -q '^Examples$' help
+    called=unseen
+    [ "$command" = dedup ] || called="unseen $command"
+    holds grep -q "^  $called " help # an example of what help_usage says
     holds grep -q '^Exit status: ' help
     holds [ "$(awk 'length > 80' help)" = '' ]
     run help "$command"
