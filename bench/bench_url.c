@@ -333,7 +333,6 @@ static void measure_list(const char *name, const struct data_lines *urls)
         "whatwg",
         "scrapy",
         "safebrowsing",
-        "aggressive/1",
         "aggressive",
         "crawl/1+sort-query",
         "crawl+drop-params(utm_*,ref,page,news.example:page)",

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "url/url.h"
 
@@ -25,6 +24,10 @@
     (SCRAPY_USERINFO(c) || (c) == '/' || (c) == ':' || (c) == ';' || (c) == '=' || (c) == '?' ||   \
      (c) == '@' || (c) == '%')
 #define SCRAPY_PATH(c) (SCRAPY_PARAMS(c) || (c) == '[' || (c) == ']' || (c) == '|')
+#define SCRAPY_PLAIN_HOST(c)                                                                       \
+    (SCRAPY_LOWER(c) || SCRAPY_DIGIT(c) || (c) == '-' || (c) == '.' || (c) == '_')
+#define SCRAPY_PLAIN_PATH(c)                                                                       \
+    (SCRAPY_PATH(c) && (c) != '%' && (c) != ';' && (c) != '?' && (c) != '.')
 
 /* Bits of unseen__scrapy_class[byte]: the byte stands as it is in that part of a URL. */
 enum {
@@ -32,7 +35,9 @@ enum {
     SCRAPY__USERINFO = 1u << 1,
     SCRAPY__PARAMS = 1u << 2, /* and in the fragment */
     SCRAPY__PATH = 1u << 3,
-    SCRAPY__SCHEME = 1u << 4
+    SCRAPY__SCHEME = 1u << 4,
+    SCRAPY__PLAIN_HOST = 1u << 5, /* and means nothing there: the fast path passes over it */
+    SCRAPY__PLAIN_PATH = 1u << 6
 };
 
 extern const uint8_t unseen__scrapy_class[256];
@@ -62,14 +67,11 @@ char *unseen__scrapy_write_path(struct unseen_bytes path, bool may_be_scheme, ch
 int unseen__scrapy_compare(const char *a, const char *a_end, const char *b, const char *b_end,
                            char separator);
 
-/* How each byte is written in a query: its text and, as the fourth byte, the length of the text. */
-extern const char unseen__scrapy_text[256][4];
-
-/* Writes a byte of a query and returns the end. Always overwrites four bytes. */
-static inline char *scrapy_write_byte(unsigned char byte, char *out)
-{
-    memcpy(out, unseen__scrapy_text[byte], 4);
-    return out + unseen__scrapy_text[byte][3];
-}
+/* Writes ? and the pieces of the query in order, or nothing if there are none. Returns the end;
+ * NULL if the query has a tab or the end of a line, which the slow path removes first. The pieces
+ * are listed at the end of the room, which is out to room_end: 3 bytes for each byte of the query
+ * and 4 for the list, less than unseen_url_bound gives. */
+char *unseen__scrapy_write_query(const struct unseen_url *url, struct unseen_bytes query, char *out,
+                                 char *room_end);
 
 #endif
