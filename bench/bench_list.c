@@ -29,7 +29,7 @@
 #include <unseen_list.h>
 
 #include "base/memory.h"
-#include "list/open.h"
+#include "list_keys.h"
 
 enum {
     LIST_BATCH = 1024,
@@ -89,7 +89,7 @@ static uint64_t count_listed(const struct unseen_list *list, uint64_t first, uin
         uint8_t verdicts[LIST_BATCH];
         const size_t count = n - at < LIST_BATCH ? (size_t)(n - at) : LIST_BATCH;
         make_keys(keys, first + at * step, step, count);
-        unseen_list_contains_keys(list, keys, count, verdicts);
+        list_contains_keys(list, keys, count, verdicts);
         for (size_t i = 0; i < count; i++) {
             nlisted += verdicts[i] == UNSEEN_SEEN;
         }
@@ -193,7 +193,7 @@ struct target {
 static void ask_keys(const struct target *t, const uint64_t *keys, size_t n, uint8_t *verdicts)
 {
     if (t->list) {
-        unseen_list_contains_keys(t->list, keys, n, verdicts);
+        list_contains_keys(t->list, keys, n, verdicts);
     } else {
         unseen__list_contains_batch(t->view, t->asker, keys, n, verdicts);
         for (size_t i = 0; i < n; i++) {
@@ -408,7 +408,7 @@ static void ask_cold(const char *path)
     for (uint64_t i = 0; i < COLD; i++) {
         const uint64_t key = bench_mix(others + i);
         uint8_t verdict;
-        unseen_list_contains_keys(list, &key, 1, &verdict);
+        list_contains_keys(list, &key, 1, &verdict);
         nlisted += verdict == UNSEEN_SEEN;
     }
     const double wall = bench_seconds(CLOCK_MONOTONIC) - start;

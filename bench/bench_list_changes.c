@@ -45,14 +45,14 @@ static void build(uint64_t n)
     struct unseen_list_build *b = NULL;
     const uint64_t seed = 1;
     const struct unseen_list_build_options options = {
-        .size = sizeof(options), .seed = &seed, .seed_len = sizeof(seed)};
+        .size = sizeof(options), .seed = &seed, .seed_len = sizeof(seed), .profile = "none"};
     check(unseen_list_build_create(&b, path, &options, &error), &error);
     for (uint64_t at = 0; at < n; at += AT_ONCE) {
         const size_t count = n - at < AT_ONCE ? (size_t)(n - at) : AT_ONCE;
         for (size_t i = 0; i < count; i++) {
             questions[i] = text_of('e', at + i, room[i]);
         }
-        check(unseen_list_build_add(b, questions, count, &error), &error);
+        check(unseen_list_build_add_texts(b, questions, count, &error), &error);
     }
     check(unseen_list_build_finish(b, NULL, NULL, &error), &error);
     unseen_list_build_free(b);
@@ -68,8 +68,8 @@ static double change(uint64_t from, uint64_t to)
     check(unseen_list_edit_open(&edit, path, NULL, &error), &error);
     for (uint64_t i = from; i < to; i++) {
         const struct unseen_bytes item = text_of('c', i, text);
-        check(unseen_list_edit_change(edit, i % 2 ? UNSEEN_LIST_ADD : UNSEEN_LIST_ALLOW, &item, 1,
-                                      NULL, &error),
+        check(unseen_list_edit_change_texts(edit, i % 2 ? UNSEEN_LIST_ADD : UNSEEN_LIST_ALLOW,
+                                            &item, 1, NULL, &error),
               &error);
     }
     check(unseen_list_edit_commit(edit, &error), &error);
@@ -87,7 +87,7 @@ static double ask(const struct unseen_list *list, char kind, uint64_t n)
     for (size_t round = 0; round < BENCH_ROUNDS; round++) {
         const double start = bench_cpu();
         for (size_t at = 0; at < ASKED; at += AT_ONCE) {
-            unseen_list_contains(list, questions + at, AT_ONCE, verdicts + at);
+            unseen_list_contains_texts(list, questions + at, AT_ONCE, verdicts + at);
         }
         ns[round] = (bench_cpu() - start) / ASKED * 1e9;
     }

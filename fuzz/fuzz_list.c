@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "hash/checksum.h"
 #include "list/list_format.h"
+#include "list_keys.h"
 #include "pool.h"
 #include <unseen_list.h>
 
@@ -57,7 +58,8 @@ static struct file make_list(unsigned number)
                                                       .fpr = lists[number].fpr,
                                                       .memory = 1 << 20,
                                                       .seed = &seed,
-                                                      .seed_len = sizeof(seed)};
+                                                      .seed_len = sizeof(seed),
+                                                      .profile = "none"};
     require(unseen_list_build_create(&build, path, &options, &error) == UNSEEN_OK);
     for (uint64_t i = 0; i < lists[number].nkeys; i++) {
         uint64_t state = i;
@@ -114,10 +116,10 @@ static void ask(enum unseen_list_access access, uint8_t verdicts[NKEYS], bool *o
     }
     keys[0] = 0;
     keys[1] = UINT64_MAX;
-    unseen_list_contains_keys(list, keys, NKEYS, verdicts);
+    list_contains_keys(list, keys, NKEYS, verdicts);
     for (size_t i = 0; i < NKEYS; i++) {
         uint8_t verdict;
-        unseen_list_contains_keys(list, keys + i, 1, &verdict);
+        list_contains_keys(list, keys + i, 1, &verdict);
         require(verdict == verdicts[i]);
     }
     unseen_list_close(list);
@@ -129,7 +131,7 @@ static void ask(enum unseen_list_access access, uint8_t verdicts[NKEYS], bool *o
             continue;
         }
         require(unseen_list_open(&list, path, &slow, &error) == UNSEEN_OK);
-        unseen_list_contains_keys(list, keys, NKEYS, others);
+        list_contains_keys(list, keys, NKEYS, others);
         require(memcmp(others, verdicts, NKEYS) == 0);
         unseen_list_close(list);
     }

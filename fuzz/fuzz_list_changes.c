@@ -44,11 +44,12 @@ static void make_list(void)
                                                       .fpr = 1e-9,
                                                       .memory = 1 << 20,
                                                       .seed = &seed,
-                                                      .seed_len = sizeof(seed)};
+                                                      .seed_len = sizeof(seed),
+                                                      .profile = "none"};
     require(unseen_list_build_create(&build, path, &options, &error) == UNSEEN_OK);
     for (uint8_t i = 0; i < LISTED; i++) {
         const struct unseen_bytes item = {(const char *)&i, 1};
-        require(unseen_list_build_add(build, &item, 1, &error) == UNSEEN_OK);
+        require(unseen_list_build_add_texts(build, &item, 1, &error) == UNSEEN_OK);
     }
     require(unseen_list_build_finish(build, NULL, NULL, &error) == UNSEEN_OK);
     unseen_list_build_free(build);
@@ -154,7 +155,7 @@ static bool take_told(void *context, enum unseen_list_change change, struct unse
     uint8_t verdict;
     require(change == UNSEEN_LIST_ALLOW || change == UNSEEN_LIST_ADD ||
             change == UNSEEN_LIST_REMOVE);
-    unseen_list_contains(told->list, &text, 1, &verdict);
+    unseen_list_contains_texts(told->list, &text, 1, &verdict);
     require(verdict == UNSEEN_ALLOWED || change != UNSEEN_LIST_ALLOW);
     require(verdict != UNSEEN_NEW || change == UNSEEN_LIST_REMOVE);
     require(verdict != UNSEEN_SEEN || change == UNSEEN_LIST_ADD);
@@ -186,7 +187,8 @@ static void check_edit(const struct unseen_list *old)
     struct unseen_list_info before = {.size = sizeof(before)};
     struct unseen_list_info after = {.size = sizeof(after)};
     require(unseen_list_edit_open(&edit, path, NULL, &error) == UNSEEN_OK);
-    require(unseen_list_edit_change(edit, UNSEEN_LIST_ADD, &item, 1, NULL, &error) == UNSEEN_OK);
+    require(unseen_list_edit_change_texts(edit, UNSEEN_LIST_ADD, &item, 1, NULL, &error) ==
+            UNSEEN_OK);
     require(unseen_list_edit_commit(edit, &error) == UNSEEN_OK);
     unseen_list_edit_close(edit);
     require(unseen_list_open(&list, path, NULL, &error) == UNSEEN_OK);

@@ -7,16 +7,17 @@
  * changes can be put on top of them ("Changes" below). docs/format.md has the bytes.
  *
  *     unseen_list_build_create(&build, "bad.list", NULL, &error);
- *     unseen_list_build_add(build, items, n, &error);            any number of times, in any order
+ *     unseen_list_build_add(build, entries, n, NULL, &error);    any number of times, in any order
  *     unseen_list_build_finish(build, NULL, NULL, &error);
  *     unseen_list_build_free(build);
  *
  *     unseen_list_open(&list, "bad.list", NULL, &error);
- *     unseen_list_contains(list, items, n, verdicts);
+ *     unseen_list_covers(list, items, n, verdicts);
  *     unseen_list_close(list);
  *
- * The bytes added, and the bytes asked for, are the identity: put URLs through unseen_url_canon
- * both times, and name the profile in the options. The conventions are those of unseen.h.
+ * Entries and questions are text as it comes from outside. What they mean is chosen when the list
+ * is built: its kind, and the profile of its URLs. Both stand in the file, and the open list reads
+ * questions by them, so no other spelling gets past it. The conventions are those of unseen.h.
  */
 #ifndef UNSEEN_LIST_H
 #define UNSEEN_LIST_H
@@ -28,11 +29,12 @@ extern "C" {
 #endif
 
 /* ---- Kind --------------------------------------------------------------------------------------
- * The kind of a list says what one entry covers. A list has canonical texts. To ask for an item,
- * ask for the texts of all entries that would cover it: Jo@Mail.evil.example is listed if the list
- * has the address, or mail.evil.example, evil.example or example. docs/lists.md has the notations
- * that each kind takes, and what it refuses. The functions allocate nothing (libidn2 does, for a
- * host that is not ASCII). Threads: any. */
+ * The kind of a list says what one entry covers. A list has canonical texts, and a question asks
+ * for the texts of all entries that would cover it: Jo@Mail.evil.example is listed if the list has
+ * the address, or mail.evil.example, evil.example or example. docs/lists.md has the notations that
+ * each kind takes, and what it refuses. A list makes these texts by itself; the functions here are
+ * for those who need the texts, such as to look them up elsewhere. They allocate nothing (libidn2
+ * does, for a host that is not ASCII). Threads: any. */
 
 enum unseen_kind {
     UNSEEN_KIND_URL = 0,         /* one URL, in canonical form; without a canonicaliser any bytes */
@@ -109,7 +111,7 @@ UNSEEN_API enum unseen_status unseen_kind_texts(enum unseen_kind kind, const str
 /* ---- Building ----------------------------------------------------------------------------------
  * Keys come in any order. Those that do not fit in memory go to a file without a name, so a build
  * that is interrupted leaves nothing but PATH.new, which the next build of the same path replaces.
- * Threads: one, for each function of a build but _create and _key. */
+ * Threads: one, for each function of a build but _create and _entry. */
 
 struct unseen_list_build;
 
@@ -141,10 +143,11 @@ struct unseen_list_build_options {
     const void *seed;
     size_t seed_len;
 
-    /* Kept in the file for those who ask (unseen_list_info): the URL identity (unseen_url_id), up
-     * to UNSEEN_URL_ID_MAX bytes, where NULL means "none/1"; and the kind of the entries. */
-    const char *profile;
+    /* What entries and questions are: their kind, and for URL and EXPRESSIONS the URL identity, a
+     * name or an id as in struct unseen_url_options. NULL means "crawl", or "safebrowsing" for
+     * EXPRESSIONS. With "none", a URL is the bytes that are given. */
     enum unseen_kind kind;
+    const char *profile;
 
     enum unseen_cpu cpu;
     const struct unseen_allocator *allocator; /* copied; its context must outlive the build */
@@ -172,6 +175,7 @@ UNSEEN_API enum unseen_status unseen_list_plan(
  *   - SIZE
  *   - ARGUMENT
  *   - FPR: too low
+ *   - NAME, VERSION: profile
  *   - UNSUPPORTED: cpu
  *   - RANDOM
  *   - NOMEM
@@ -181,21 +185,58 @@ UNSEEN_API enum unseen_status unseen_list_plan(
 UNSEEN_API enum unseen_status unseen_list_build_create(struct unseen_list_build **build_out,
     const char *path, const struct unseen_list_build_options *options, struct unseen_error *error);
 
-/* The 64-bit key of an identity.
+/* Adds n entries, as they come from outside. An entry that is added twice counts once.
  *
- * Time: linear in len. */
-UNSEEN_API uint64_t unseen_list_build_key(
-    const struct unseen_list_build *build, const void *data, size_t len);
+ * Arguments:
+ *   - fitness, unless NULL, gets n bytes (enum unseen_entry). Entries that are not FINE are left
+ *     out (unseen_list_build_entry takes a DANGEROUS one all the same).
+ *   - If fitness is NULL, such an entry is an error.
+ * Errors:
+ *   - ARGUMENT: an entry is not FINE, and fitness is NULL; error says which. Entries in front of it
+ *     may have been added.
+ *   - IO and NOMEM, after which the build can only be freed
+ *   - STOPPED: an earlier call had failed
+ * Threads: one.
+ * Time: linear. */
+UNSEEN_API enum unseen_status unseen_list_build_add(struct unseen_list_build *build,
+    const struct unseen_bytes *entries, size_t n, uint8_t *fitness, struct unseen_error *error);
 
-/* Adds n identities, or n keys. A key that is added twice counts once.
+/* Adds n texts as they are: any bytes, or texts in canonical form (unseen_kind_entry). Ask for them
+ * with unseen_list_contains_texts.
  *
  * Errors:
  *   - IO and NOMEM, after which the build can only be freed
  *   - STOPPED: an earlier call had failed
  * Threads: one.
  * Time: linear. */
-UNSEEN_API enum unseen_status unseen_list_build_add(struct unseen_list_build *build,
-    const struct unseen_bytes *items, size_t n, struct unseen_error *error);
+UNSEEN_API enum unseen_status unseen_list_build_add_texts(struct unseen_list_build *build,
+    const struct unseen_bytes *texts, size_t n, struct unseen_error *error);
+
+struct unseen_list_entry {
+    struct unseen_bytes text;  /* canonical, as of unseen_kind_entry */
+    enum unseen_entry fitness; /* if it is EMPTY or INVALID, the text has no bytes */
+    uint64_t key;              /* of the text */
+};
+
+/* Makes an entry ready, without adding it, so that several threads can share this work. Then one
+ * thread adds the keys with unseen_list_build_add_keys.
+ *
+ * Arguments:
+ *   - data and buf do not overlap; unseen_kind_bound(len) bytes of buf are always enough.
+ *   - entry_out->text lies in buf, in data or in static memory.
+ * Errors:
+ *   - SPACE
+ * Threads: any.
+ * Time: linear. */
+UNSEEN_API enum unseen_status unseen_list_build_entry(const struct unseen_list_build *build,
+    const void *data, size_t len, void *buf, size_t cap, struct unseen_list_entry *entry_out);
+
+/* Adds n keys of entries.
+ *
+ * Errors:
+ *   - those of unseen_list_build_add_texts
+ * Threads: one.
+ * Time: linear. */
 UNSEEN_API enum unseen_status unseen_list_build_add_keys(
     struct unseen_list_build *build, const uint64_t *keys, size_t n, struct unseen_error *error);
 
@@ -217,7 +258,7 @@ UNSEEN_API enum unseen_status unseen_list_build_add_keys(
  *   - ARGUMENT: called twice, or more keys than 2^32 pages can have
  *   - STOPPED
  * Threads: one; it makes options.threads of its own.
- * Time: some 80 ns of processor time for each key. */
+ * Time: about 80 ns of processor time for each key. */
 UNSEEN_API enum unseen_status unseen_list_build_finish(struct unseen_list_build *build,
     bool (*progress)(void *context, uint64_t ndone, uint64_t n), void *context,
     struct unseen_error *error);
@@ -229,14 +270,9 @@ UNSEEN_API enum unseen_status unseen_list_build_finish(struct unseen_list_build 
 UNSEEN_API void unseen_list_build_free(struct unseen_list_build *build);
 
 /* ---- Asking ------------------------------------------------------------------------------------
- * A list is opened once and asked by any number of threads. Ask in one of three ways:
- *
- *     unseen_list_contains       bytes that are in canonical form already
- *     unseen_list_covers         items as they come from outside, by the kind of the list
- *     unseen_list_contains_keys  64-bit keys, made ahead by unseen_list_key
- *
- * A server that keeps a list open while others change it calls unseen_list_refresh between
- * questions, and looks now and then whether another file has the name. */
+ * A list is opened once and asked by any number of threads. It has the kind and the profile that it
+ * was built with. A server that keeps a list open while others change it calls unseen_list_refresh
+ * between questions, and looks now and then whether another file has the name. */
 
 struct unseen_list;
 
@@ -264,7 +300,7 @@ struct unseen_list_options {
  *   - ARGUMENT
  *   - MISSING
  *   - FOREIGN
- *   - VERSION
+ *   - VERSION: of the format, or a kind or a profile that this library does not know
  *   - CORRUPT
  *   - IO
  *   - NOMEM
@@ -279,35 +315,32 @@ UNSEEN_API enum unseen_status unseen_list_open(struct unseen_list **list_out, co
  * Threads: one. */
 UNSEEN_API void unseen_list_close(struct unseen_list *list);
 
-/* The key of an identity in this list.
- *
- * Time: linear in len. */
-UNSEEN_API uint64_t unseen_list_key(const struct unseen_list *list, const void *data, size_t len);
-
-/* Whether n identities, or n keys, are listed. A call with 1,024 or more is several times as fast
- * as single ones. Changes are compared by text; of keys, by key.
+/* Whether entries of the list cover n items, each as it comes from outside: by all texts of the
+ * item (unseen_kind_texts). The verdict is ALLOWED if one text is allowed; else SEEN if one is
+ * listed (wrong with the rate of the list); else NEW (certain), also for an item that is not of
+ * this kind. A call with 1,024 items or more is several times as fast as single ones.
  *
  * Arguments:
- *   - verdicts gets n bytes: SEEN (listed; wrong with the rate of the list), ALLOWED, or NEW (not
- *     listed; certain).
- * Time: linear. */
-UNSEEN_API void unseen_list_contains(
-    const struct unseen_list *list, const struct unseen_bytes *items, size_t n, uint8_t *verdicts);
-UNSEEN_API void unseen_list_contains_keys(
-    const struct unseen_list *list, const uint64_t *keys, size_t n, uint8_t *verdicts);
-
-/* Whether entries of the list cover n items, each as it comes from outside: by all texts of the
- * item (unseen_kind_texts with the kind of the list, and url). The verdict is ALLOWED if one text
- * is allowed; else SEEN if one is listed; else NEW, also for an item that is not of this kind.
- *
+ *   - verdicts gets n bytes.
  * Errors:
- *   - NOMEM
- *   - ARGUMENT: url is missing
- *   There are no verdicts then.
+ *   - NOMEM: there are no verdicts then
  * Threads: any.
  * Time: linear in the texts of all items. */
-UNSEEN_API enum unseen_status unseen_list_covers(const struct unseen_list *list,
-    const struct unseen_url *url, const struct unseen_bytes *items, size_t n, uint8_t *verdicts);
+UNSEEN_API enum unseen_status unseen_list_covers(
+    const struct unseen_list *list, const struct unseen_bytes *items, size_t n, uint8_t *verdicts);
+
+/* Whether n texts are listed as they are. So an item in another spelling, or one that an entry
+ * covers without being equal to it, is not found: ask unseen_list_covers for those. Verdicts as of
+ * unseen_list_covers.
+ *
+ * Threads: any.
+ * Time: linear. */
+UNSEEN_API void unseen_list_contains_texts(
+    const struct unseen_list *list, const struct unseen_bytes *texts, size_t n, uint8_t *verdicts);
+
+/* The canonicaliser of the list, for unseen_kind_entry and unseen_kind_texts. NULL: it takes bytes
+ * as they are. Valid as long as the list. */
+UNSEEN_API const struct unseen_url *unseen_list_url(const struct unseen_list *list);
 
 /* The state of an open list. rate is what a question of the list's kind has at most, from the shape
  * of the pages; fpr is what the builder asked for. */
@@ -353,14 +386,12 @@ UNSEEN_API enum unseen_status unseen_list_verify(
     const struct unseen_list *list, struct unseen_error *error);
 
 /* ---- Changes -----------------------------------------------------------------------------------
- * A list is changed without being built anew: exact changes, as texts, are appended to its file.
- * They are read into memory by every reader (some 110 bytes each, and the text). An allowed text
- * is not listed, whatever else is said of it. Apart from that, an added text is listed, and a
- * removed text is not. A text is an entry in canonical form (unseen_kind_entry). When changes
- * become many, build the list anew.
+ * A list is changed without being built anew: exact changes are appended to its file, as the texts
+ * of entries. Every reader keeps them in memory (about 110 bytes each, and the text). When there
+ * are many, build the list anew.
  *
  *     unseen_list_edit_open(&edit, "bad.list", NULL, &error);
- *     unseen_list_edit_change(edit, UNSEEN_LIST_ALLOW, items, n, NULL, &error);
+ *     unseen_list_edit_change(edit, UNSEEN_LIST_ALLOW, entries, n, NULL, &error);
  *     unseen_list_edit_commit(edit, &error);
  *     unseen_list_edit_close(edit);
  *
@@ -390,12 +421,26 @@ struct unseen_list_edit;
 UNSEEN_API enum unseen_status unseen_list_edit_open(struct unseen_list_edit **edit_out,
     const char *path, const struct unseen_list_options *options, struct unseen_error *error);
 
-/* Makes one change for n texts; the last change of a text holds. Nobody sees it before the commit.
+/* Makes one change for n entries, each as it comes from outside; the last change of an entry holds.
+ * Nobody sees it before the commit. A DANGEROUS entry is taken.
  *
  * Arguments:
- *   - changed, unless NULL, gets n bytes: 1 if the changes said something else of the text
+ *   - changed, unless NULL, gets n bytes: 1 if the changes said something else of the entry
  *     before; 0 if they said the same, and nothing is written for it.
- *   - (The pages do not count: ask the list whether a text was listed.)
+ *   - (The pages do not count: ask the list whether an entry was listed.)
+ * Errors:
+ *   - ARGUMENT: no such change; an entry is EMPTY or INVALID, error says which; a text of 4 GiB
+ *   - NOMEM
+ *   - STOPPED: a commit has failed
+ *   No change was made then.
+ * Threads: one.
+ * Time: linear in the bytes of the entries. */
+UNSEEN_API enum unseen_status unseen_list_edit_change(struct unseen_list_edit *edit,
+    enum unseen_list_change change, const struct unseen_bytes *entries, size_t n, uint8_t *changed,
+    struct unseen_error *error);
+
+/* The same for n texts as they are, as of unseen_kind_entry or unseen_kind_texts.
+ *
  * Errors:
  *   - ARGUMENT: no such change, or a text of 4 GiB
  *   - NOMEM
@@ -403,8 +448,8 @@ UNSEEN_API enum unseen_status unseen_list_edit_open(struct unseen_list_edit **ed
  *   No change was made then.
  * Threads: one.
  * Time: linear in the bytes of the texts. */
-UNSEEN_API enum unseen_status unseen_list_edit_change(struct unseen_list_edit *edit,
-    enum unseen_list_change change, const struct unseen_bytes *items, size_t n, uint8_t *changed,
+UNSEEN_API enum unseen_status unseen_list_edit_change_texts(struct unseen_list_edit *edit,
+    enum unseen_list_change change, const struct unseen_bytes *texts, size_t n, uint8_t *changed,
     struct unseen_error *error);
 
 /* Writes every change made since the last commit, and returns when they are durable. After a
@@ -435,8 +480,8 @@ UNSEEN_API void unseen_list_changes(const struct unseen_list *list,
     bool (*each)(void *context, enum unseen_list_change change, struct unseen_bytes text),
     void *context);
 
-/* Takes up the changes that were appended to the open file since. A list that was replaced by
- * rename is another file: open it.
+/* Takes up the changes that were appended to the open file since. It does not follow a rename: if
+ * the name belongs to a new file now, open that file.
  *
  * Arguments:
  *   - *changed_out, unless NULL, says whether there were any.

@@ -37,7 +37,7 @@ static inline bool test_list_contains(const struct unseen_list *list, const void
 {
     const struct unseen_bytes item = {data, len};
     uint8_t verdict;
-    unseen_list_contains(list, &item, 1, &verdict);
+    unseen_list_contains_texts(list, &item, 1, &verdict);
     return verdict == UNSEEN_SEEN;
 }
 

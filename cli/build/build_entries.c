@@ -53,7 +53,6 @@ struct slot {
 
 struct pipeline {
     struct build_job *m;
-    const struct unseen_url *url; /* NULL: the bytes are the entry */
     struct entry_lines how;
     struct slot *slots;
 
@@ -186,27 +185,29 @@ static void pipeline_take_item(void *context, struct unseen_bytes item)
     struct worker *w = context;
     struct slot *s = w->slot;
     struct build_job *m = w->l->m;
-    struct unseen_bytes entry = {NULL, 0};
-    enum unseen_entry fitness = UNSEEN_ENTRY_FINE;
-    if (entries_make(m->kind, w->l->url, item, &w->room, &entry, &fitness) != UNSEEN_OK) {
+    struct unseen_list_entry entry;
+    const size_t need = unseen_kind_bound(m->kind, item.len);
+    if (need == 0 || !text_reserve(&w->room, need) ||
+        unseen_list_build_entry(m->build, item.data, item.len, w->room.data, w->room.cap, &entry) !=
+            UNSEEN_OK) {
         s->no_memory = true;
         return;
     }
-    if (fitness != UNSEEN_ENTRY_FINE) {
-        const bool taken = entries_take(&m->o->list.entries, (enum fault)fitness);
-        entries_complain(w, (enum fault)fitness);
+    if (entry.fitness != UNSEEN_ENTRY_FINE) {
+        const bool taken = entries_take(&m->o->list.entries, (enum fault)entry.fitness);
+        entries_complain(w, (enum fault)entry.fitness);
         s->counts.ndangerous += taken;
         s->counts.nskipped += !taken;
         if (!taken) {
             return;
         }
     }
-    if (build_old_meet(&m->old, entry)) {
+    if (build_old_meet(&m->old, entry.text)) {
         s->counts.nremoved++;
         return;
     }
-    s->counts.nplain += w->l->url && m->kind == UNSEEN_KIND_URL && !has_scheme(entry);
-    put_key(s, unseen_list_build_key(m->build, entry.data, entry.len));
+    s->counts.nplain += m->kind == UNSEEN_KIND_URL && !m->takes_bytes && !has_scheme(entry.text);
+    put_key(s, entry.key);
 }
 
 static void take_line(struct worker *w)
@@ -441,9 +442,7 @@ enum build_ending build_entries_run(struct build_job *m)
 {
     struct pipeline l = {
         .m = m,
-        .url = build_job_url(m),
-        .how = entry_lines_of(&m->o->list.entries, &m->o->key, m->kind,
-                              m->kind == UNSEEN_KIND_URL && !build_job_url(m)),
+        .how = entry_lines_of(&m->o->list.entries, &m->o->key, m->kind, m->takes_bytes),
         .complaints = {.key = &m->o->key, .options = &m->o->list.entries, .kind = m->kind},
         .reader =
             {

@@ -30,8 +30,9 @@ struct build_job {
     enum unseen_cpu cpu;
     unsigned nthreads;
     enum unseen_kind kind;
-    struct unseen_url *url; /* NULL: the bytes are the entry */
+    struct unseen_url *url; /* its id is the profile; NULL: the kind has none */
     const char *profile;
+    bool takes_bytes; /* a list of URLs whose entries are bytes as they are */
     double fpr;
     struct build_inputs inputs;
     struct build_old old;
@@ -52,9 +53,6 @@ struct build_job {
 /* Checks the options, the inputs and LIST, and opens the folder. False if the list cannot be built,
  * which has been reported. */
 bool build_job_prepare(struct build_job *m);
-
-/* The canonicaliser of the entries; NULL: bytes are taken as they are. */
-const struct unseen_url *build_job_url(const struct build_job *m);
 
 /* Checks that LIST does not exist, or is a list. False if not, which has been reported. */
 bool build_check_target(const struct options *o);

@@ -70,11 +70,11 @@ static bool allow(struct known_good *k, struct unseen_bytes line)
     text_clear(&k->room);
     enum unseen_status status =
         need > 0 && text_reserve(&k->room, need)
-            ? unseen_kind_texts(k->list.kind, k->list.url, line.data, line.len, k->room.data,
-                                k->room.cap, texts, &n)
+            ? unseen_kind_texts(k->list.kind, unseen_list_url(k->list.list), line.data, line.len,
+                                k->room.data, k->room.cap, texts, &n)
             : UNSEEN_ERR_NOMEM;
     if (status == UNSEEN_OK && n > 0) {
-        status = unseen_list_edit_change(k->edit, UNSEEN_LIST_ALLOW, texts, 1, NULL, &error);
+        status = unseen_list_edit_change_texts(k->edit, UNSEEN_LIST_ALLOW, texts, 1, NULL, &error);
         k->m->known_good.nallowed++;
     }
     return status == UNSEEN_OK || known_good_report(k, &error, status);

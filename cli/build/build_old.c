@@ -137,7 +137,7 @@ static bool take_added(void *context, enum unseen_list_change change, struct uns
 {
     struct adding *a = context;
     if (change == UNSEEN_LIST_ADD) {
-        a->status = unseen_list_build_add(a->build, &text, 1, a->error);
+        a->status = unseen_list_build_add_texts(a->build, &text, 1, a->error);
     }
     return a->status == UNSEEN_OK;
 }
@@ -166,12 +166,12 @@ static bool carry(void *context, enum unseen_list_change change, struct unseen_b
 {
     struct carrying *c = context;
     uint8_t verdict;
-    unseen_list_contains(c->list, &text, 1, &verdict);
+    unseen_list_contains_texts(c->list, &text, 1, &verdict);
     const bool listed = verdict == UNSEEN_SEEN;
     if (listed == (change == UNSEEN_LIST_ADD) && is_in_lines(c->old, change, text)) {
         return true;
     }
-    c->status = unseen_list_edit_change(c->edit, change, &text, 1, NULL, c->error);
+    c->status = unseen_list_edit_change_texts(c->edit, change, &text, 1, NULL, c->error);
     return c->status == UNSEEN_OK;
 }
 

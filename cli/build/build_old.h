@@ -40,7 +40,7 @@ void build_old_close(struct build_old *old);
  * thread may call it. */
 bool build_old_meet(const struct build_old *old, struct unseen_bytes entry);
 
-/* Adds the added texts to the build. Errors: those of unseen_list_build_add. */
+/* Adds the added texts to the build. Errors: those of unseen_list_build_add_texts. */
 enum unseen_status build_old_add(const struct build_old *old, struct unseen_list_build *build,
                                  struct unseen_error *error);
 

@@ -132,12 +132,8 @@ static bool choose_profile(struct build_job *m)
         return false;
     }
     m->profile = unseen_url_id(m->url);
+    m->takes_bytes = is_url && profile_is_none(m->url);
     return !o->list.from || strcmp(m->profile, m->old.info.profile) == 0 || report_profiles(m);
-}
-
-const struct unseen_url *build_job_url(const struct build_job *m)
-{
-    return m->url && m->kind == UNSEEN_KIND_URL && profile_is_none(m->url) ? NULL : m->url;
 }
 
 enum unseen_status build_read_info(const char *path, struct unseen_list_info *info,

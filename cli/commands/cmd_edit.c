@@ -82,12 +82,15 @@ static bool edit_start(struct edit *e, const struct options *o, enum unseen_cpu 
         edit_report_open(e, &error);
         return false;
     }
-    e->failed = !lists_open(&e->list, e->path, UNSEEN_LIST_MAP, cpu);
+    if (!lists_open(&e->list, e->path, UNSEEN_LIST_MAP, cpu)) {
+        return false;
+    }
+    e->failed = false;
     e->complaints =
         (struct complaints){.key = &o->key, .options = &o->list.entries, .kind = e->list.kind};
     e->how = entry_lines_of(&o->list.entries, &o->key, e->list.kind,
-                            e->list.kind == UNSEEN_KIND_URL && !e->list.url);
-    return !e->failed;
+                            e->list.kind == UNSEEN_KIND_URL && !unseen_list_url(e->list.list));
+    return true;
 }
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
@@ -142,12 +145,13 @@ static bool is_missing(struct edit *e, struct unseen_bytes entry, bool changed)
     }
 }
 
-static void take_entry(const struct edit_line *l, struct unseen_bytes entry)
+static void take_entry(const struct edit_line *l, struct unseen_bytes item,
+                       struct unseen_bytes entry)
 {
     struct edit *e = l->e;
     struct unseen_error error = {.status = UNSEEN_OK};
     uint8_t changed = 0;
-    error.status = unseen_list_edit_change(e->changes, e->change, &entry, 1, &changed, &error);
+    error.status = unseen_list_edit_change(e->changes, e->change, &item, 1, &changed, &error);
     if (error.status != UNSEEN_OK) {
         edit_fail(e, l, &error);
         return;
@@ -165,7 +169,8 @@ static void edit_take_item(void *context, struct unseen_bytes item)
     struct unseen_bytes entry = {NULL, 0};
     enum unseen_entry fitness = UNSEEN_ENTRY_FINE;
     const bool comes_in = e->change == UNSEEN_LIST_ADD || e->change == UNSEEN_LIST_ALLOW;
-    error.status = entries_make(e->list.kind, e->list.url, item, &e->room, &entry, &fitness);
+    error.status =
+        entries_make(e->list.kind, unseen_list_url(e->list.list), item, &e->room, &entry, &fitness);
     if (error.status != UNSEEN_OK) {
         edit_fail(e, l, &error);
         return;
@@ -177,7 +182,7 @@ static void edit_take_item(void *context, struct unseen_bytes item)
             return;
         }
     }
-    take_entry(l, entry);
+    take_entry(l, item, entry);
 }
 
 static void edit_take_line(struct edit_line *l)

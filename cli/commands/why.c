@@ -45,8 +45,8 @@ static enum unseen_status ask_texts(struct why *w, const struct opened_list *l,
     if (need == 0 || !text_reserve(&w->room, need) || !read_changes(w, l)) {
         return UNSEEN_ERR_NOMEM;
     }
-    enum unseen_status status = unseen_kind_texts(l->kind, lists_url(l), item.data, item.len,
-                                                  w->room.data, w->room.cap, texts, &n);
+    enum unseen_status status = unseen_kind_texts(l->kind, unseen_list_url(l->list), item.data,
+                                                  item.len, w->room.data, w->room.cap, texts, &n);
     if (status == UNSEEN_OK) {
         status = lists_contains(l, texts, n, verdicts);
     }

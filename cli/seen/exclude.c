@@ -44,9 +44,9 @@ static bool exclude_list(struct seen *m, const char *path, enum unseen_cpu cpu)
     if (!asked_open_list(a, path, cpu)) {
         return false;
     }
-    const char *has = a->list.url ? unseen_url_id(a->list.url) : "none/1";
     a->list.takes_canons =
-        a->list.kind == UNSEEN_KIND_URL && strcmp(has, unseen_set_profile(m->asked.set)) == 0;
+        a->list.kind == UNSEEN_KIND_URL &&
+        strcmp(lists_info(a->list.list).profile, unseen_set_profile(m->asked.set)) == 0;
     return true;
 }
 

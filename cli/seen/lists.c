@@ -3,7 +3,6 @@
 
 #include <unseen_list.h>
 
-#include "lines/profile.h"
 #include "print/message.h"
 #include "seen/map_guard.h"
 
@@ -34,26 +33,6 @@ void lists_report(const char *path, const struct unseen_error *error)
     }
 }
 
-/* Makes the canonicaliser that the entries of the list went through. */
-static bool list_make_url(struct opened_list *l, const char *path, const char *profile,
-                          enum unseen_cpu cpu)
-{
-    const struct unseen_url_options options = {
-        .size = sizeof(options), .profile = profile, .cpu = cpu};
-    const bool is_url = l->kind == UNSEEN_KIND_URL || l->kind == UNSEEN_KIND_EXPRESSIONS;
-    const enum unseen_status status =
-        is_url ? unseen_url_create(&l->url, &options, NULL) : UNSEEN_OK;
-    if (status != UNSEEN_OK) {
-        message_error("%s has the profile %s: %s", path, profile, unseen_status_string(status));
-        return false;
-    }
-    if (l->kind == UNSEEN_KIND_URL && profile_is_none(l->url)) {
-        unseen_url_free(l->url);
-        l->url = NULL;
-    }
-    return true;
-}
-
 bool lists_open(struct opened_list *l, const char *path, enum unseen_list_access access,
                 enum unseen_cpu cpu)
 {
@@ -68,11 +47,10 @@ bool lists_open(struct opened_list *l, const char *path, enum unseen_list_access
         error.status = unseen_list_info(l->list, &info);
     }
     l->kind = info.kind;
-    if (error.status != UNSEEN_OK) {
-        lists_report(path, &error);
-    } else if (list_make_url(l, path, info.profile, cpu)) {
+    if (error.status == UNSEEN_OK) {
         return true;
     }
+    lists_report(path, &error);
     lists_close(l);
     return false;
 }
@@ -91,13 +69,13 @@ struct asking {
 static void cover(void *context)
 {
     struct asking *a = context;
-    a->status = unseen_list_covers(a->l->list, lists_url(a->l), a->items, a->n, a->verdicts);
+    a->status = unseen_list_covers(a->l->list, a->items, a->n, a->verdicts);
 }
 
 static void contain(void *context)
 {
     struct asking *a = context;
-    unseen_list_contains(a->l->list, a->items, a->n, a->verdicts);
+    unseen_list_contains_texts(a->l->list, a->items, a->n, a->verdicts);
     a->status = UNSEEN_OK;
 }
 
@@ -105,7 +83,7 @@ enum unseen_status lists_covers(const struct opened_list *l, const struct unseen
                                 size_t n, uint8_t *verdicts)
 {
     struct asking a = {l, items, n, verdicts, UNSEEN_OK};
-    return guard_call(cover, &a) ? a.status : UNSEEN_ERR_MISMATCH;
+    return guard_call(l->takes_canons ? contain : cover, &a) ? a.status : UNSEEN_ERR_MISMATCH;
 }
 
 enum unseen_status lists_contains(const struct opened_list *l, const struct unseen_bytes *items,
@@ -132,7 +110,6 @@ void lists_report_lost(const char *path)
 void lists_close(struct opened_list *l)
 {
     unseen_list_close(l->list);
-    unseen_url_free(l->url);
     *l = (struct opened_list){.list = NULL};
 }
 

@@ -8,13 +8,11 @@
 
 #include <unseen_list.h>
 
-/* An open list and its canonicaliser. */
 struct opened_list {
     struct unseen_list *list; /* NULL: no list is open */
-    struct unseen_url *url;   /* NULL: bytes are taken as they are */
     enum unseen_kind kind;
     const char *path;  /* not copied */
-    bool takes_canons; /* set by the caller: questions have gone through `url` already */
+    bool takes_canons; /* set by the caller: questions are canonical forms under lists_url */
 };
 
 /* Opens the list at path to ask it. False if that failed, which has been reported. */
@@ -23,17 +21,12 @@ bool lists_open(struct opened_list *l, const char *path, enum unseen_list_access
 
 void lists_close(struct opened_list *l);
 
-/* What a question to the list goes through; NULL: nothing. */
-static inline const struct unseen_url *lists_url(const struct opened_list *l)
-{
-    return l->takes_canons ? NULL : l->url;
-}
-
 /* The figures of a list. */
 struct unseen_list_info lists_info(const struct unseen_list *list);
 
-/* As unseen_list_covers and unseen_list_contains, but MISMATCH, without answers, if the file was
- * cut short meanwhile. For one thread only. */
+/* As unseen_list_covers (of canonical forms, if takes_canons says so) and
+ * unseen_list_contains_texts, but MISMATCH, without answers, if the file was cut short meanwhile.
+ * For one thread only. */
 enum unseen_status lists_covers(const struct opened_list *l, const struct unseen_bytes *items,
                                 size_t n, uint8_t *verdicts);
 enum unseen_status lists_contains(const struct opened_list *l, const struct unseen_bytes *items,

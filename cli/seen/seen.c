@@ -145,7 +145,7 @@ static bool open_list(struct seen *m, enum unseen_cpu cpu)
         return false;
     }
     l->takes_canons = l->kind == UNSEEN_KIND_URL;
-    m->url = l->takes_canons ? l->url : NULL;
+    m->url = l->takes_canons ? unseen_list_url(l->list) : NULL;
     return true;
 }
 

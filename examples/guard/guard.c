@@ -206,7 +206,7 @@ bool guard_may_have(struct guard *g, const void *key, size_t len)
     }
     (void)pthread_rwlock_rdlock(&g->state);
     if (g->list) {
-        unseen_list_contains(g->list, &item, 1, &verdict);
+        unseen_list_contains_texts(g->list, &item, 1, &verdict);
         for (size_t i = 0; i < g->nrecents && verdict != UNSEEN_SEEN; i++) {
             if (unseen_set_contains(unseen_store_set(g->recents[i].store), &item, 1, &verdict,
                                     NULL) != UNSEEN_OK) {
@@ -248,7 +248,7 @@ static size_t leave_out_listed(struct guard *g, const struct unseen_bytes *keys,
     for (size_t i = 0; i < n; i++) {
         uint8_t verdict = UNSEEN_NEW;
         if (g->list && !g->is_rebuilding) {
-            unseen_list_contains(g->list, &keys[i], 1, &verdict);
+            unseen_list_contains_texts(g->list, &keys[i], 1, &verdict);
         }
         if (verdict != UNSEEN_SEEN) {
             rest[nrest++] = keys[i];
@@ -292,14 +292,15 @@ static bool take_key(void *context, const void *key, size_t len)
 {
     struct building *b = context;
     const struct unseen_bytes item = {key, len};
-    return unseen_list_build_add(b->build, &item, 1, &b->error) == UNSEEN_OK;
+    return unseen_list_build_add_texts(b->build, &item, 1, &b->error) == UNSEEN_OK;
 }
 
 static bool build_list(struct guard *g, const struct guard_scan *scan)
 {
     char path[4096];
     struct building b = {.error = {.status = UNSEEN_OK}};
-    const struct unseen_list_build_options options = {.size = sizeof(options), .fpr = g->rate};
+    const struct unseen_list_build_options options = {
+        .size = sizeof(options), .profile = "none", .fpr = g->rate};
     path_of(g, "list", path, sizeof(path));
     if (unseen_list_build_create(&b.build, path, &options, &b.error) != UNSEEN_OK) {
         return complain("cannot build", &b.error);

@@ -51,6 +51,12 @@ const char *unseen__kind_id(enum unseen_kind kind)
     return k ? k->id : NULL;
 }
 
+bool unseen__kind_takes_url(enum unseen_kind kind)
+{
+    const struct unseen__kind *const k = find_kind(kind);
+    return k && (k->needs_url || k == &unseen__kind_url);
+}
+
 enum unseen_status unseen__kind_of_id(const char *id, enum unseen_kind *kind_out)
 {
     for (unsigned i = 0; i < NKINDS; i++) {

@@ -57,6 +57,9 @@ extern const struct unseen__kind unseen__kind_phone;
 /* The id of a kind in the header of a list; NULL for an unknown kind. */
 const char *unseen__kind_id(enum unseen_kind kind);
 
+/* True for kinds whose entries and questions go through a canonicaliser. */
+bool unseen__kind_takes_url(enum unseen_kind kind);
+
 /* The kind with that id. Errors: NAME. */
 enum unseen_status unseen__kind_of_id(const char *id, enum unseen_kind *kind_out);
 

@@ -10,13 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/filename.h"
 #include "base/memory.h"
 #include "base/sized.h"
-#include "kind/kind.h"
 #include "list/builder.h"
 #include "list/list_key.h"
 
@@ -74,10 +74,8 @@ static enum unseen_status build_options(const struct unseen_list_build_options *
     options.memory = options.memory < MEMORY_MIN ? MEMORY_MIN : options.memory;
     options.memory = options.memory > SIZE_MAX / 4 ? SIZE_MAX / 4 : options.memory;
     options.threads = options.threads ? options.threads : 1;
-    options.profile = options.profile ? options.profile : "none/1";
     *options_out = options;
-    if (options.threads > THREADS_MAX || strlen(options.profile) >= UNSEEN__LIST_PROFILE_LEN ||
-        !unseen_kind_name(options.kind)) {
+    if (options.threads > THREADS_MAX || !unseen_kind_name(options.kind)) {
         return unseen__error_status(error, UNSEEN_ERR_ARGUMENT, path);
     }
     return check_rate(&options, path, error);
@@ -108,15 +106,10 @@ static unsigned key_bits_for(uint64_t capacity, unsigned part_bits, double fpr)
 
 /* ---- beginning ---- */
 
-/* Puts the options into the header, and names the files. */
+/* Names the files. */
 static enum unseen_status name_files(struct unseen_list_build *b, const char *path,
                                      const struct unseen_list_build_options *options)
 {
-    struct unseen__list_header *h = &b->header;
-    const char *kind = unseen__kind_id(options->kind);
-    h->fpr = options->fpr;
-    memcpy(h->profile, options->profile, strlen(options->profile));
-    memcpy(h->kind, kind, strlen(kind));
     b->path = unseen__path_with(&b->allocator, path, "");
     b->new_path = unseen__path_with(&b->allocator, path, ".new");
     b->folder = options->folder ? unseen__path_with(&b->allocator, options->folder, "")
@@ -141,6 +134,7 @@ static enum unseen_status new_build(struct unseen_list_build **build_out, const 
     }
     b->allocator = allocator;
     b->options = *options;
+    b->header.fpr = options->fpr;
     b->ntexts = unseen_kind_texts_max(options->kind);
     b->cpu = cpu;
     b->folder_fd = -1;
@@ -184,11 +178,16 @@ static enum unseen_status begin_spill(struct unseen_list_build *b)
     return status;
 }
 
-/* Begins the build under its secret. */
+/* Begins the build under its identity and its secret. */
 static enum unseen_status begin(struct unseen_list_build *b, struct unseen_error *error)
 {
     enum unseen_status status =
-        unseen__secret_make(b->options.seed, b->options.seed_len, &b->header.secret, error);
+        unseen__list_identity_make(&b->identity, b->options.kind, b->options.profile, b->cpu,
+                                   &b->allocator, &b->header, error);
+    if (status == UNSEEN_OK) {
+        status =
+            unseen__secret_make(b->options.seed, b->options.seed_len, &b->header.secret, error);
+    }
     if (status != UNSEEN_OK) {
         return unseen__error_prefix(error, status, b->path);
     }
@@ -224,20 +223,75 @@ enum unseen_status unseen_list_build_create(struct unseen_list_build **build_out
 
 /* ---- adding ---- */
 
-uint64_t unseen_list_build_key(const struct unseen_list_build *b, const void *data, size_t len)
+enum unseen_status unseen_list_build_entry(const struct unseen_list_build *b, const void *data,
+                                           size_t len, void *buf, size_t cap,
+                                           struct unseen_list_entry *entry_out)
 {
-    return unseen__list_key(&b->hasher, data, len);
+    const struct unseen__list_identity *identity = &b->identity;
+    struct unseen_list_entry entry = {.key = 0};
+    const enum unseen_status status = unseen_kind_entry(identity->kind, identity->url, data, len,
+                                                        buf, cap, &entry.text, &entry.fitness);
+    if (status == UNSEEN_OK) {
+        entry.key = unseen__list_key(&b->hasher, entry.text.data, entry.text.len);
+        *entry_out = entry;
+    }
+    return status;
+}
+
+/* Makes the key of an entry. If the entry is not fine there is none: that is noted in *fitness, or
+ * is an error if fitness is NULL. */
+static enum unseen_status make_key(struct unseen_list_build *b, const struct unseen_bytes *item,
+                                   uint64_t *key_out, uint8_t *fitness, bool *made_out,
+                                   struct unseen_error *error)
+{
+    struct unseen_bytes text;
+    enum unseen_entry fit;
+    const enum unseen_status status =
+        unseen__list_identity_entry(&b->identity, item, &b->room, &b->allocator, &text, &fit);
+    if (status != UNSEEN_OK) {
+        b->failed = true;
+        return unseen__error_status(error, status, b->path);
+    }
+    *made_out = fit == UNSEEN_ENTRY_FINE;
+    if (*made_out) {
+        *key_out = unseen__list_key(&b->hasher, text.data, text.len);
+    }
+    if (fitness) {
+        *fitness = (uint8_t)fit;
+    }
+    return *made_out || fitness
+               ? UNSEEN_OK
+               : unseen__list_identity_refuse(&b->identity, b->path, item, fit, error);
 }
 
 enum unseen_status unseen_list_build_add(struct unseen_list_build *b,
-                                         const struct unseen_bytes *items, size_t n,
-                                         struct unseen_error *error)
+                                         const struct unseen_bytes *entries, size_t n,
+                                         uint8_t *fitness, struct unseen_error *error)
+{
+    uint64_t keys[KEYS_BATCH];
+    size_t nkeys = 0;
+    enum unseen_status status = UNSEEN_OK;
+    for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
+        bool made = false;
+        status = make_key(b, &entries[i], &keys[nkeys], fitness ? &fitness[i] : NULL, &made, error);
+        nkeys += made;
+        if (nkeys == KEYS_BATCH && status == UNSEEN_OK) {
+            status = unseen_list_build_add_keys(b, keys, nkeys, error);
+            nkeys = 0;
+        }
+    }
+    return status == UNSEEN_OK ? unseen_list_build_add_keys(b, keys, nkeys, error) : status;
+}
+
+enum unseen_status unseen_list_build_add_texts(struct unseen_list_build *b,
+                                               const struct unseen_bytes *texts, size_t n,
+                                               struct unseen_error *error)
 {
     uint64_t keys[KEYS_BATCH];
     enum unseen_status status = UNSEEN_OK;
     for (size_t at = 0; at < n && status == UNSEEN_OK; at += KEYS_BATCH) {
         const size_t count = n - at < KEYS_BATCH ? n - at : KEYS_BATCH;
-        unseen__list_keys(&b->hasher, items + at, count, keys);
+        unseen__list_keys(&b->hasher, texts + at, count, keys);
         status = unseen_list_build_add_keys(b, keys, count, error);
     }
     return status;
@@ -275,6 +329,8 @@ void unseen_list_build_free(struct unseen_list_build *b)
     unseen__spill_free(b->next);
     unseen__free(&allocator, b->checksums, b->checksums_cap * sizeof(*b->checksums));
     unseen__free(&allocator, b->table, b->nshards * sizeof(*b->table));
+    unseen__list_identity_release(&b->identity);
+    array_free(&allocator, &b->room.data, &b->room.cap, 1);
     unseen__path_free(&allocator, b->path);
     unseen__path_free(&allocator, b->new_path);
     unseen__path_free(&allocator, b->folder);

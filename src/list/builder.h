@@ -12,7 +12,7 @@
 #define UNSEEN_LIST_BUILDER_H
 
 #include "hash/key.h"
-#include "list/list_format.h"
+#include "list/list_identity.h"
 #include "list/spill.h"
 #include "unseen_list.h"
 
@@ -26,7 +26,9 @@ struct unseen_list_build {
     unsigned ntexts;                          /* texts of one question, at most */
     enum unseen_cpu cpu;                      /* a level, not AUTO */
     struct unseen__list_header header;
-    struct unseen__hasher hasher; /* makes the keys */
+    struct unseen__list_identity identity;
+    struct unseen__list_room room; /* for the text of one entry */
+    struct unseen__hasher hasher;  /* makes the keys */
     char *path;
     char *new_path;
     char *folder;

@@ -34,7 +34,9 @@ struct unseen_list_edit {
     long opener;   /* the process that took the lock, or 0 */
     bool has_name; /* path named this file when it was opened, as nearly always */
     struct unseen__list_header header;
-    struct unseen__hasher hasher; /* makes the list's keys */
+    struct unseen__list_identity identity;
+    struct unseen__list_room room; /* for the text of one entry */
+    struct unseen__hasher hasher;  /* makes the list's keys */
     struct unseen__list_changes changes;
     uint8_t *record; /* the changes that are not committed, from UNSEEN__CHANGES_HEAD on */
     size_t cap;
@@ -64,7 +66,6 @@ static enum unseen_status read_changes(struct unseen_list_edit *edit, struct uns
 static enum unseen_status open_edit(struct unseen_list_edit *edit, const char *path,
                                     struct unseen_error *error)
 {
-    enum unseen_kind kind;
     unseen__list_changes_init(&edit->changes, path, &edit->hasher, 0, 0, &edit->allocator);
     edit->path = unseen__path_with(&edit->allocator, path, "");
     if (!edit->path) {
@@ -77,8 +78,10 @@ static enum unseen_status open_edit(struct unseen_list_edit *edit, const char *p
     edit->opener = (long)getpid();
     edit->has_name = unseen__lock_has_name(edit->fd, path);
     status = read_changes(edit, error);
-    return status == UNSEEN_OK ? unseen__list_header_kind(&edit->header, path, &kind, error)
-                               : status;
+    return status == UNSEEN_OK
+               ? unseen__list_identity_read(&edit->identity, &edit->header, path,
+                                            UNSEEN_CPU_PORTABLE, &edit->allocator, error)
+               : status;
 }
 
 enum unseen_status unseen_list_edit_open(struct unseen_list_edit **edit_out, const char *path,
@@ -116,8 +119,10 @@ void unseen_list_edit_close(struct unseen_list_edit *edit)
     const struct unseen_allocator allocator = edit->allocator;
     unseen__lock_close(&edit->fd, edit->opener);
     unseen__list_changes_release(&edit->changes);
+    unseen__list_identity_release(&edit->identity);
     unseen__hasher_release(&edit->hasher);
     unseen__secret_forget(&edit->header.secret);
+    array_free(&allocator, &edit->room.data, &edit->room.cap, 1);
     array_free(&allocator, &edit->record, &edit->cap, 1);
     unseen__path_free(&allocator, edit->path);
     unseen__free(&allocator, edit, sizeof(*edit));
@@ -125,20 +130,30 @@ void unseen_list_edit_close(struct unseen_list_edit *edit)
 
 /* ---- changing ---- */
 
-/* Makes room for all items first, so that nothing fails in the middle. */
-static enum unseen_status reserve_changes(struct unseen_list_edit *edit,
-                                          const struct unseen_bytes *items, size_t n)
+static enum unseen_status check_change(const struct unseen_list_edit *edit,
+                                       enum unseen_list_change change)
 {
-    size_t nbytes = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (items[i].len > UINT32_MAX) {
-            return UNSEEN_ERR_ARGUMENT;
-        }
-        if (items[i].len > SIZE_MAX / 4 - nbytes) {
-            return UNSEEN_ERR_NOMEM;
-        }
-        nbytes += items[i].len;
+    return edit->stopped                                               ? UNSEEN_ERR_STOPPED
+           : change < UNSEEN_LIST_ALLOW || change > UNSEEN_LIST_REMOVE ? UNSEEN_ERR_ARGUMENT
+                                                                       : UNSEEN_OK;
+}
+
+/* Adds the length of a text to *nbytes. */
+static enum unseen_status add_len(size_t *nbytes, size_t len)
+{
+    if (len > UINT32_MAX) {
+        return UNSEEN_ERR_ARGUMENT;
     }
+    if (len > SIZE_MAX / 4 - *nbytes) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    *nbytes += len;
+    return UNSEEN_OK;
+}
+
+/* Makes room for n texts of nbytes in all, so that nothing fails in the middle. */
+static enum unseen_status reserve_changes(struct unseen_list_edit *edit, size_t n, size_t nbytes)
+{
     size_t heads;
     if (!size_mul(n, UNSEEN__CHANGE_HEAD, &heads) || heads >= SIZE_MAX / 4) {
         return UNSEEN_ERR_NOMEM;
@@ -154,45 +169,101 @@ static enum unseen_status reserve_changes(struct unseen_list_edit *edit,
                : UNSEEN_ERR_NOMEM;
 }
 
-static void put_change(struct unseen_list_edit *edit, enum unseen_list_change change,
-                       const struct unseen_bytes *item)
+/* Makes a change, for which there is room. Returns true if it says something else than before. */
+static bool put_change(struct unseen_list_edit *edit, enum unseen_list_change change,
+                       const struct unseen_bytes *text)
 {
+    if (!unseen__list_texts_change(&edit->changes.texts, change, text->data, text->len)) {
+        return false;
+    }
     uint8_t *to = edit->record + UNSEEN__CHANGES_HEAD + edit->nbytes;
     to[0] = (uint8_t)change;
-    store_le32(to + 1, (uint32_t)item->len);
-    if (item->len > 0) {
-        memcpy(to + UNSEEN__CHANGE_HEAD, item->data, item->len);
+    store_le32(to + 1, (uint32_t)text->len);
+    if (text->len > 0) {
+        memcpy(to + UNSEEN__CHANGE_HEAD, text->data, text->len);
     }
-    edit->nbytes += UNSEEN__CHANGE_HEAD + item->len;
+    edit->nbytes += UNSEEN__CHANGE_HEAD + text->len;
     edit->n++;
+    return true;
 }
 
-enum unseen_status unseen_list_edit_change(struct unseen_list_edit *edit,
-                                           enum unseen_list_change change,
-                                           const struct unseen_bytes *items, size_t n,
-                                           uint8_t *changed, struct unseen_error *error)
+enum unseen_status unseen_list_edit_change_texts(struct unseen_list_edit *edit,
+                                                 enum unseen_list_change change,
+                                                 const struct unseen_bytes *texts, size_t n,
+                                                 uint8_t *changed, struct unseen_error *error)
 {
-    enum unseen_status status = edit->stopped ? UNSEEN_ERR_STOPPED
-                                : change < UNSEEN_LIST_ALLOW || change > UNSEEN_LIST_REMOVE
-                                    ? UNSEEN_ERR_ARGUMENT
-                                    : UNSEEN_OK;
+    size_t nbytes = 0;
+    enum unseen_status status = check_change(edit, change);
+    for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
+        status = add_len(&nbytes, texts[i].len);
+    }
     if (status == UNSEEN_OK && n > 0) {
-        status = reserve_changes(edit, items, n);
+        status = reserve_changes(edit, n, nbytes);
     }
-    if (status != UNSEEN_OK) {
-        return unseen__error_status(error, status, edit->path);
-    }
-    for (size_t i = 0; i < n; i++) {
-        const bool is_change =
-            unseen__list_texts_change(&edit->changes.texts, change, items[i].data, items[i].len);
-        if (is_change) {
-            put_change(edit, change, &items[i]);
-        }
+    for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
+        const bool is_change = put_change(edit, change, &texts[i]);
         if (changed) {
             changed[i] = is_change;
         }
     }
-    return UNSEEN_OK;
+    return unseen__error_status(error, status, edit->path);
+}
+
+/* Makes the text of an entry, in edit->room or in the item. */
+static enum unseen_status make_text(struct unseen_list_edit *edit, const struct unseen_bytes *item,
+                                    struct unseen_bytes *text_out, struct unseen_error *error)
+{
+    enum unseen_entry fitness;
+    const enum unseen_status status = unseen__list_identity_entry(
+        &edit->identity, item, &edit->room, &edit->allocator, text_out, &fitness);
+    if (status != UNSEEN_OK) {
+        return unseen__error_status(error, status, edit->path);
+    }
+    return fitness == UNSEEN_ENTRY_FINE || fitness == UNSEEN_ENTRY_DANGEROUS
+               ? UNSEEN_OK
+               : unseen__list_identity_refuse(&edit->identity, edit->path, item, fitness, error);
+}
+
+/* Makes room for the texts of all entries, which it makes only to measure them: edit->room holds
+ * one. */
+static enum unseen_status reserve_entries(struct unseen_list_edit *edit,
+                                          const struct unseen_bytes *entries, size_t n,
+                                          struct unseen_error *error)
+{
+    size_t nbytes = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct unseen_bytes text;
+        enum unseen_status status = make_text(edit, &entries[i], &text, error);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+        status = add_len(&nbytes, text.len);
+        if (status != UNSEEN_OK) {
+            return unseen__error_status(error, status, edit->path);
+        }
+    }
+    return unseen__error_status(error, reserve_changes(edit, n, nbytes), edit->path);
+}
+
+enum unseen_status unseen_list_edit_change(struct unseen_list_edit *edit,
+                                           enum unseen_list_change change,
+                                           const struct unseen_bytes *entries, size_t n,
+                                           uint8_t *changed, struct unseen_error *error)
+{
+    enum unseen_status status = check_change(edit, change);
+    if (status != UNSEEN_OK || n == 0) {
+        return unseen__error_status(error, status, edit->path);
+    }
+    status = reserve_entries(edit, entries, n, error);
+    for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
+        struct unseen_bytes text;
+        (void)make_text(edit, &entries[i], &text, NULL); /* the same as in reserve_entries */
+        const bool is_change = put_change(edit, change, &text);
+        if (changed) {
+            changed[i] = is_change;
+        }
+    }
+    return status;
 }
 
 /* ---- committing ---- */

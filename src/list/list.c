@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opens and asks a list. Identities become keys, and keys go through the pages (ask.h). Changes
- * have the last word: they are compared with the text of an identity, or with the key if the caller
- * has no text. */
+ * Opens and asks a list. Texts become keys, and keys go through the pages (ask.h). Changes have the
+ * last word: they are compared with the text itself. */
 #include "list/list.h"
 
 #include <math.h>
@@ -13,24 +12,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
-#include "kind/kind.h"
 #include "list/list_key.h"
 
 enum {
     AHEAD = 16 /* keys whose slots are fetched before the first is looked at */
 };
-
-enum unseen_status unseen__list_header_kind(const struct unseen__list_header *header,
-                                            const char *path, enum unseen_kind *kind_out,
-                                            struct unseen_error *error)
-{
-    return unseen__kind_of_id(header->kind, kind_out) == UNSEEN_OK
-               ? UNSEEN_OK
-               : unseen__error(
-                     error, UNSEEN_ERR_VERSION, UNSEEN__NO_OFFSET,
-                     "%s has entries of the kind \"%s\", which only a newer version knows", path,
-                     header->kind);
-}
 
 enum unseen_status unseen_list_open(struct unseen_list **list_out, const char *path,
                                     const struct unseen_list_options *given,
@@ -62,7 +48,8 @@ enum unseen_status unseen_list_open(struct unseen_list **list_out, const char *p
         unseen__free(&allocator, list, sizeof(*list));
         return status;
     }
-    status = unseen__list_header_kind(&list->file.header, path, &list->kind, error);
+    status = unseen__list_identity_read(&list->identity, &list->file.header, path, cpu, &allocator,
+                                        error);
     if (status != UNSEEN_OK) {
         unseen_list_close(list);
         return status;
@@ -76,14 +63,15 @@ void unseen_list_close(struct unseen_list *list)
 {
     if (list) {
         const struct unseen_allocator allocator = list->allocator;
+        unseen__list_identity_release(&list->identity);
         unseen__list_file_release(&list->file);
         unseen__free(&allocator, list, sizeof(*list));
     }
 }
 
-uint64_t unseen_list_key(const struct unseen_list *list, const void *data, size_t len)
+const struct unseen_url *unseen_list_url(const struct unseen_list *list)
 {
-    return unseen__list_key(&list->file.hasher, data, len);
+    return list->identity.url;
 }
 
 /* ---- asking ---- */
@@ -99,8 +87,7 @@ static uint8_t decide(unsigned state, uint8_t verdict)
                                           : verdict;
 }
 
-/* Puts the verdicts of changes over those of the list proper. items is NULL if the caller has only
- * keys. */
+/* Puts the verdicts of changes over those of the list proper. */
 static void apply_changes(const struct unseen__list_texts *texts, const struct unseen_bytes *items,
                           const uint64_t *keys, size_t n, uint8_t *verdicts)
 {
@@ -112,10 +99,8 @@ static void apply_changes(const struct unseen__list_texts *texts, const struct u
             unseen__list_texts_prefetch(texts, keys[i + AHEAD]);
         }
         if (unseen__list_texts_may_have(texts, keys[i])) {
-            const unsigned state =
-                items ? unseen__list_texts_state(texts, keys[i], items[i].data, items[i].len)
-                      : unseen__list_texts_key_state(texts, keys[i]);
-            verdicts[i] = decide(state, verdicts[i]);
+            verdicts[i] = decide(
+                unseen__list_texts_state(texts, keys[i], items[i].data, items[i].len), verdicts[i]);
         }
     }
 }
@@ -133,8 +118,8 @@ static void ask_proper(const struct unseen_list *list, const uint64_t *keys, siz
     }
 }
 
-void unseen_list_contains(const struct unseen_list *list, const struct unseen_bytes *items,
-                          size_t n, uint8_t *verdicts)
+void unseen_list_contains_texts(const struct unseen_list *list, const struct unseen_bytes *items,
+                                size_t n, uint8_t *verdicts)
 {
     const struct unseen__list_texts *texts = &list->file.changes.texts;
     uint64_t keys[UNSEEN__LIST_BATCH];
@@ -145,15 +130,6 @@ void unseen_list_contains(const struct unseen_list *list, const struct unseen_by
         if (texts->n > 0) {
             apply_changes(texts, items + at, keys, count, verdicts + at);
         }
-    }
-}
-
-void unseen_list_contains_keys(const struct unseen_list *list, const uint64_t *keys, size_t n,
-                               uint8_t *verdicts)
-{
-    ask_proper(list, keys, n, verdicts);
-    if (list->file.changes.texts.n > 0) {
-        apply_changes(&list->file.changes.texts, NULL, keys, n, verdicts);
     }
 }
 
@@ -207,7 +183,7 @@ enum unseen_status unseen_list_info(const struct unseen_list *list,
     struct unseen_list_info info = {
         .size = sizeof(info),
         .fpr = h->fpr,
-        .rate = rate_of(h) * unseen_kind_texts_max(list->kind),
+        .rate = rate_of(h) * unseen_kind_texts_max(list->identity.kind),
         .ngiven = h->ngiven,
         .nkeys = h->ndistinct,
         .bytes = changes->end + changes->ntorn,
@@ -218,7 +194,7 @@ enum unseen_status unseen_list_info(const struct unseen_list *list,
         .key_bits = h->key_bits,
         .seed_id = unseen__secret_id(&h->secret),
         .profile = h->profile,
-        .kind = list->kind,
+        .kind = list->identity.kind,
         .nallowed = changes->texts.nallowed,
         .nadded = changes->texts.nadded,
         .nremoved = changes->texts.nremoved,

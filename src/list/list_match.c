@@ -25,8 +25,6 @@ enum {
 
 struct match_batch {
     const struct unseen_list *list;
-    enum unseen_kind kind;
-    const struct unseen_url *url;
 
     uint8_t counts[ITEMS]; /* of the texts of each item that waits */
     size_t nitems;
@@ -53,7 +51,7 @@ static void answer_items(struct match_batch *c, uint8_t *answers)
 {
     uint8_t verdicts[TEXTS];
     size_t at = 0;
-    unseen_list_contains(c->list, c->texts, c->ntexts, verdicts);
+    unseen_list_contains_texts(c->list, c->texts, c->ntexts, verdicts);
     for (size_t i = 0; i < c->nitems; i++) {
         answers[i] = verdict_of(verdicts + at, c->counts[i]);
         at += c->counts[i];
@@ -75,8 +73,9 @@ static enum unseen_status add_item(struct match_batch *c, struct unseen_bytes it
 {
     struct unseen_bytes *texts = c->texts + c->ntexts;
     size_t n = 0;
+    const struct unseen__list_identity *identity = &c->list->identity;
     const enum unseen_status status =
-        unseen_kind_texts(c->kind, c->url, item.data, item.len, buf, cap, texts, &n);
+        unseen_kind_texts(identity->kind, identity->url, item.data, item.len, buf, cap, texts, &n);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -106,20 +105,19 @@ static enum unseen_status answer_long(struct match_batch *c, struct unseen_bytes
     return status;
 }
 
-enum unseen_status unseen_list_covers(const struct unseen_list *list, const struct unseen_url *url,
+enum unseen_status unseen_list_covers(const struct unseen_list *list,
                                       const struct unseen_bytes *items, size_t n, uint8_t *verdicts)
 {
     struct match_batch c;
     enum unseen_status status = UNSEEN_OK;
     c.list = list;
-    c.kind = list->kind;
-    c.url = url;
     c.nitems = 0;
     c.ntexts = 0;
     c.used = 0;
-    const size_t most = unseen_kind_texts_max(c.kind);
+    const enum unseen_kind kind = list->identity.kind;
+    const size_t most = unseen_kind_texts_max(kind);
     for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
-        const size_t need = unseen_kind_bound(c.kind, items[i].len);
+        const size_t need = unseen_kind_bound(kind, items[i].len);
         if (need - 1 >= ROOM - c.used || c.ntexts + most > TEXTS || c.nitems == ITEMS) {
             answer_items(&c, verdicts + i - c.nitems);
         }

@@ -191,12 +191,6 @@ unsigned unseen__list_texts_state(const struct unseen__list_texts *texts, uint64
     return text ? text->state : 0;
 }
 
-unsigned unseen__list_texts_key_state(const struct unseen__list_texts *texts, uint64_t key)
-{
-    const uint64_t slot = *find_key(texts, key);
-    return slot ? text_in(texts, slot)->state : 0;
-}
-
 /* ---- changing ---- */
 
 static unsigned state_after(unsigned state, enum unseen_list_change change)

@@ -64,10 +64,9 @@ enum unseen_status unseen__list_texts_reserve(struct unseen__list_texts *texts, 
 bool unseen__list_texts_change(struct unseen__list_texts *texts, enum unseen_list_change change,
                                const void *data, size_t len);
 
-/* The state of a text, or of the first text with this key. nslots must not be 0. */
+/* The state of a text, which has this key. nslots must not be 0. */
 unsigned unseen__list_texts_state(const struct unseen__list_texts *texts, uint64_t key,
                                   const void *data, size_t len);
-unsigned unseen__list_texts_key_state(const struct unseen__list_texts *texts, uint64_t key);
 
 /* The first slot of a key in by_key. */
 static inline size_t unseen__list_texts_slot(const struct unseen__list_texts *texts, uint64_t key)

@@ -75,7 +75,7 @@ static void build_at(const char *at, uint64_t seed, size_t n)
                                                       .seed_len = sizeof(seed),
                                                       .cpu = test_cpu};
     check_ok(unseen_list_build_create(&b, at, &options, &error), &error);
-    check_ok(unseen_list_build_add(b, texts, n, &error), &error);
+    check_ok(unseen_list_build_add_texts(b, texts, n, &error), &error);
     check_ok(unseen_list_build_finish(b, NULL, NULL, &error), &error);
     unseen_list_build_free(b);
 }
@@ -117,7 +117,7 @@ static void commit(enum unseen_list_change change, size_t first, size_t n)
 {
     struct unseen_error error = {.text = ""};
     struct unseen_list_edit *edit = open_edit();
-    check_ok(unseen_list_edit_change(edit, change, texts + first, n, NULL, &error), &error);
+    check_ok(unseen_list_edit_change_texts(edit, change, texts + first, n, NULL, &error), &error);
     check_ok(unseen_list_edit_commit(edit, &error), &error);
     unseen_list_edit_close(edit);
 }
@@ -152,17 +152,11 @@ static uint8_t model_verdict(const struct model *model, size_t i)
 static bool agrees(const struct unseen_list *list, const struct model *model)
 {
     static uint8_t batch[NTEXTS];
-    static uint8_t by_key[NTEXTS];
-    static uint64_t keys[NTEXTS];
     bool same = true;
-    for (size_t i = 0; i < NTEXTS; i++) {
-        keys[i] = unseen_list_key(list, texts[i].data, texts[i].len);
-    }
-    unseen_list_contains(list, texts, NTEXTS, batch);
-    unseen_list_contains_keys(list, keys, NTEXTS, by_key);
+    unseen_list_contains_texts(list, texts, NTEXTS, batch);
     for (size_t i = 0; i < NTEXTS; i++) {
         const uint8_t expected = model_verdict(model, i);
-        same = same && batch[i] == expected && by_key[i] == expected &&
+        same = same && batch[i] == expected &&
                test_list_contains(list, texts[i].data, texts[i].len) == (expected == UNSEEN_SEEN);
     }
     return same;
@@ -234,7 +228,8 @@ static void test_model(void)
             const enum unseen_list_change change =
                 (enum unseen_list_change)(1 + test_random(&state) % 4);
             uint8_t changed = 9;
-            check_ok(unseen_list_edit_change(edit, change, &texts[i], 1, &changed, &error), &error);
+            check_ok(unseen_list_edit_change_texts(edit, change, &texts[i], 1, &changed, &error),
+                     &error);
             const bool expected = model_change(&model, change, i);
             CHECK_EQ(changed, expected);
             any = any || expected;
@@ -275,20 +270,24 @@ static void test_commits(void)
     build_at(path, 7, NBUILT);
     struct unseen_list_edit *edit = open_edit();
     check_ok(unseen_list_edit_commit(edit, &error), &error); /* of nothing */
-    check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_REMOVE, texts, NTEXTS, changed, &error),
-             &error);
+    check_ok(
+        unseen_list_edit_change_texts(edit, UNSEEN_LIST_REMOVE, texts, NTEXTS, changed, &error),
+        &error);
     CHECK(!memchr(changed, 0, NTEXTS));
-    check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_REMOVE, texts, NTEXTS, changed, &error),
-             &error);
+    check_ok(
+        unseen_list_edit_change_texts(edit, UNSEEN_LIST_REMOVE, texts, NTEXTS, changed, &error),
+        &error);
     CHECK(!memchr(changed, 1, NTEXTS));
     check_ok(unseen_list_edit_commit(edit, &error), &error);
-    check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_ALLOW, texts + 1, 1, NULL, &error), &error);
-    check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_ALLOW, NULL, 0, NULL, &error), &error);
+    check_ok(unseen_list_edit_change_texts(edit, UNSEEN_LIST_ALLOW, texts + 1, 1, NULL, &error),
+             &error);
+    check_ok(unseen_list_edit_change_texts(edit, UNSEEN_LIST_ALLOW, NULL, 0, NULL, &error), &error);
     check_ok(unseen_list_edit_commit(edit, &error), &error);
-    check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_ADD, texts + 2, 1, NULL, &error), &error);
-    CHECK(unseen_list_edit_change(edit, (enum unseen_list_change)5, texts, 1, NULL, &error) ==
+    check_ok(unseen_list_edit_change_texts(edit, UNSEEN_LIST_ADD, texts + 2, 1, NULL, &error),
+             &error);
+    CHECK(unseen_list_edit_change_texts(edit, (enum unseen_list_change)5, texts, 1, NULL, &error) ==
           UNSEEN_ERR_ARGUMENT);
-    CHECK(unseen_list_edit_change(edit, (enum unseen_list_change)0, texts, 1, NULL, &error) ==
+    CHECK(unseen_list_edit_change_texts(edit, (enum unseen_list_change)0, texts, 1, NULL, &error) ==
           UNSEEN_ERR_ARGUMENT);
     unseen_list_edit_close(edit); /* the last is dropped */
     unseen_list_edit_close(NULL);
@@ -309,8 +308,7 @@ static void make_hasher(struct unseen__hasher *hasher)
     unseen__hasher_init(hasher, &secret, test_cpu);
 }
 
-/* Texts are compared, not keys, where there are texts; and all of the keys, where there are
- * none. */
+/* Texts are compared, and all of their keys. */
 static void test_exact(void)
 {
     const struct unseen_allocator allocator = unseen__allocator(NULL);
@@ -325,10 +323,9 @@ static void test_exact(void)
     CHECK_EQ(unseen__list_texts_state(&table, key, "ac", 2), 0);
     CHECK_EQ(unseen__list_texts_state(&table, key, "a", 1), 0);
     CHECK_EQ(unseen__list_texts_state(&table, key, "abc", 3), 0);
-    CHECK_EQ(unseen__list_texts_key_state(&table, key), UNSEEN__TEXT_ADDED);
     /* Keys that differ in one bit from the text's; half of them agree in their upper half. */
     for (unsigned bit = 0; bit < 64; bit++) {
-        CHECK_EQ(unseen__list_texts_key_state(&table, key ^ UINT64_C(1) << bit), 0);
+        CHECK_EQ(unseen__list_texts_state(&table, key ^ UINT64_C(1) << bit, "ab", 2), 0);
     }
     unseen__list_texts_release(&table);
 }
@@ -387,7 +384,6 @@ static void test_one_key(void)
                  i % 2 ? UNSEEN__TEXT_ADDED : UNSEEN__TEXT_REMOVED);
     }
     CHECK_EQ(table.n, n);
-    CHECK_EQ(unseen__list_texts_key_state(&table, key), UNSEEN__TEXT_REMOVED);
     CHECK(longest_way(&table) < 64);
     size_t nkeys = 0;
     for (size_t i = 0; i < table.nslots; i++) {
@@ -646,11 +642,12 @@ static void test_memory(void)
         enum unseen_status status = open_with(&list, &allocator, &error);
         status = status ? status : unseen_list_edit_open(&edit, path, &options, &error);
         if (status == UNSEEN_OK) {
-            status = unseen_list_edit_change(edit, UNSEEN_LIST_ADD, texts, NTEXTS, NULL, &error);
+            status =
+                unseen_list_edit_change_texts(edit, UNSEEN_LIST_ADD, texts, NTEXTS, NULL, &error);
             /* nothing was done: the same can be tried again */
             if (status == UNSEEN_ERR_NOMEM) {
-                CHECK(unseen_list_edit_change(edit, UNSEEN_LIST_ADD, texts, 0, NULL, &error) ==
-                      UNSEEN_OK);
+                CHECK(unseen_list_edit_change_texts(edit, UNSEEN_LIST_ADD, texts, 0, NULL,
+                                                    &error) == UNSEEN_OK);
                 CHECK(unseen_list_edit_commit(edit, &error) == UNSEEN_OK);
             }
         }
@@ -690,14 +687,15 @@ static void test_no_space(void)
     for (rlim_t more = 0; more < 20000; more += 3000) {
         const struct rlimit low = {(rlim_t)size + more, old.rlim_max};
         struct unseen_list_edit *edit = open_edit();
-        check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_REMOVE, texts, NTEXTS, NULL, &error),
-                 &error);
+        check_ok(
+            unseen_list_edit_change_texts(edit, UNSEEN_LIST_REMOVE, texts, NTEXTS, NULL, &error),
+            &error);
         CHECK(setrlimit(RLIMIT_FSIZE, &low) == 0);
         const enum unseen_status status = unseen_list_edit_commit(edit, &error);
         CHECK(setrlimit(RLIMIT_FSIZE, &old) == 0);
         CHECK(status == UNSEEN_ERR_IO && strstr(error.text, path) != NULL);
         CHECK(unseen_list_edit_commit(edit, &error) == UNSEEN_ERR_STOPPED);
-        CHECK(unseen_list_edit_change(edit, UNSEEN_LIST_ADD, texts, 1, NULL, &error) ==
+        CHECK(unseen_list_edit_change_texts(edit, UNSEEN_LIST_ADD, texts, 1, NULL, &error) ==
               UNSEEN_ERR_STOPPED);
         unseen_list_edit_close(edit);
         CHECK(stat(path, &st) == 0);
@@ -720,7 +718,8 @@ static void test_full_disk(void)
     build_at(path, 7, 40);
     commit(UNSEEN_LIST_ALLOW, 0, 2);
     struct unseen_list_edit *edit = open_edit();
-    check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_ADD, texts, NTEXTS, NULL, &error), &error);
+    check_ok(unseen_list_edit_change_texts(edit, UNSEEN_LIST_ADD, texts, NTEXTS, NULL, &error),
+             &error);
     CHECK(unseen_list_edit_commit(edit, &error) == UNSEEN_ERR_IO);
     unseen_list_edit_close(edit);
     struct unseen_list *list = open_list();
@@ -865,7 +864,7 @@ static void test_replaced(void)
     size_t n = 0;
     while (n < NTEXTS && (n < NCOMMITTED || atomic_load(&meeting->nreplaced) < NREPLACED)) {
         struct unseen_list_edit *edit = wait_for_edit();
-        check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_ADD, &texts[n++], 1, NULL, &error),
+        check_ok(unseen_list_edit_change_texts(edit, UNSEEN_LIST_ADD, &texts[n++], 1, NULL, &error),
                  &error);
         check_ok(unseen_list_edit_commit(edit, &error), &error);
         unseen_list_edit_close(edit);
@@ -889,9 +888,11 @@ static void test_renamed_over(void)
     for (unsigned removed = 0; removed < 2; removed++) {
         build_at(path, 7, 40);
         struct unseen_list_edit *edit = open_edit();
-        check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_ALLOW, texts, 1, NULL, &error), &error);
+        check_ok(unseen_list_edit_change_texts(edit, UNSEEN_LIST_ALLOW, texts, 1, NULL, &error),
+                 &error);
         check_ok(unseen_list_edit_commit(edit, &error), &error);
-        check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_ALLOW, texts, 3, NULL, &error), &error);
+        check_ok(unseen_list_edit_change_texts(edit, UNSEEN_LIST_ALLOW, texts, 3, NULL, &error),
+                 &error);
         build_at(other_path, 8, 50);
         CHECK(rename(other_path, path) == 0 && (!removed || unlink(path) == 0));
         CHECK(unseen_list_edit_commit(edit, &error) == UNSEEN_ERR_MISMATCH);
@@ -926,7 +927,8 @@ static void test_renamed_in_commit(void)
     snprintf(other_path, sizeof(other_path), "%s.other", path);
     build_at(path, 7, 40);
     struct unseen_list_edit *edit = open_edit();
-    check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_ALLOW, texts, 3, NULL, &error), &error);
+    check_ok(unseen_list_edit_change_texts(edit, UNSEEN_LIST_ALLOW, texts, 3, NULL, &error),
+             &error);
     build_at(other_path, 8, 50);
     renamed_in_sync = other_path;
     CHECK(unseen_list_edit_commit(edit, &error) == UNSEEN_ERR_MISMATCH);
@@ -961,7 +963,7 @@ static void test_kills(void)
                 const struct unseen_bytes item = {name, (size_t)len};
                 struct unseen_list_edit *edit = NULL;
                 if (unseen_list_edit_open(&edit, path, NULL, &error) != UNSEEN_OK ||
-                    unseen_list_edit_change(edit, UNSEEN_LIST_ADD, &item, 1, NULL, &error) !=
+                    unseen_list_edit_change_texts(edit, UNSEEN_LIST_ADD, &item, 1, NULL, &error) !=
                         UNSEEN_OK ||
                     unseen_list_edit_commit(edit, &error) != UNSEEN_OK ||
                     write(pipe_ends[1], &n, sizeof(n)) != sizeof(n)) {

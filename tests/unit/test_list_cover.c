@@ -25,63 +25,36 @@ static void check_ok(enum unseen_status status, const struct unseen_error *error
     }
 }
 
-static struct unseen_url *make_url(const char *profile)
-{
-    struct unseen_url *url = NULL;
-    const struct unseen_url_options options = {
-        .size = sizeof(options), .profile = profile, .cpu = test_cpu};
-    CHECK(unseen_url_create(&url, &options, NULL) == UNSEEN_OK);
-    return url;
-}
-
-/* The texts of n entries, each in memory of its own. */
-static void make_entries(enum unseen_kind kind, const struct unseen_url *url,
-                         const char *const *entries, size_t n, struct unseen_bytes *texts)
-{
-    for (size_t i = 0; i < n; i++) {
-        const size_t len = strlen(entries[i]);
-        const size_t cap = unseen_kind_bound(kind, len);
-        char *buf = malloc(cap);
-        struct unseen_bytes text = {NULL, 0};
-        enum unseen_entry fitness = UNSEEN_ENTRY_EMPTY;
-        CHECK(buf != NULL);
-        CHECK(unseen_kind_entry(kind, url, entries[i], len, buf, cap, &text, &fitness) ==
-              UNSEEN_OK);
-        CHECK(fitness == UNSEEN_ENTRY_FINE);
-        texts[i] = (struct unseen_bytes){test_guarded(text.data, text.len), text.len};
-        free(buf);
-    }
-}
-
-static void build(enum unseen_kind kind, const struct unseen_url *url, const char *const *entries,
-                  size_t n)
+static void build(enum unseen_kind kind, const char *profile, const char *const *entries, size_t n)
 {
     struct unseen_error error = {.text = ""};
     struct unseen_list_build *b = NULL;
-    struct unseen_bytes texts[16];
     static const uint64_t seed = 7;
     const struct unseen_list_build_options options = {.size = sizeof(options),
                                                       .fpr = 1e-6,
                                                       .seed = &seed,
                                                       .seed_len = sizeof(seed),
                                                       .kind = kind,
-                                                      .profile = url ? unseen_url_id(url) : NULL,
+                                                      .profile = profile,
                                                       .cpu = test_cpu};
-    make_entries(kind, url, entries, n, texts);
     check_ok(unseen_list_build_create(&b, path, &options, &error), &error);
-    check_ok(unseen_list_build_add(b, texts, n, &error), &error);
+    for (size_t i = 0; i < n; i++) {
+        const size_t len = strlen(entries[i]);
+        const struct unseen_bytes entry = {test_guarded(entries[i], len), len};
+        check_ok(unseen_list_build_add(b, &entry, 1, NULL, &error), &error);
+    }
     check_ok(unseen_list_build_finish(b, NULL, NULL, &error), &error);
     unseen_list_build_free(b);
 }
 
-static void allow(enum unseen_kind kind, const struct unseen_url *url, const char *entry)
+static void allow(const char *entry)
 {
     struct unseen_error error = {.text = ""};
     struct unseen_list_edit *edit = NULL;
-    struct unseen_bytes text;
-    make_entries(kind, url, &entry, 1, &text);
+    const size_t len = strlen(entry);
+    const struct unseen_bytes item = {test_guarded(entry, len), len};
     check_ok(unseen_list_edit_open(&edit, path, NULL, &error), &error);
-    check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_ALLOW, &text, 1, NULL, &error), &error);
+    check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_ALLOW, &item, 1, NULL, &error), &error);
     check_ok(unseen_list_edit_commit(edit, &error), &error);
     unseen_list_edit_close(edit);
 }
@@ -103,21 +76,21 @@ struct question {
     enum unseen_verdict verdict;
 };
 
-static void check_questions(const struct unseen_list *list, const struct unseen_url *url,
-                            const struct question *questions, size_t n)
+static void check_questions(const struct unseen_list *list, const struct question *questions,
+                            size_t n)
 {
     struct unseen_bytes items[32];
     uint8_t verdicts[32];
     for (size_t i = 0; i < n; i++) {
         const size_t len = strlen(questions[i].text);
         items[i] = (struct unseen_bytes){test_guarded(questions[i].text, len), len};
-        CHECK(unseen_list_covers(list, url, &items[i], 1, &verdicts[i]) == UNSEEN_OK);
+        CHECK(unseen_list_covers(list, &items[i], 1, &verdicts[i]) == UNSEEN_OK);
         if (!CHECK_EQ(verdicts[i], questions[i].verdict)) {
             fprintf(stderr, "%s\n", questions[i].text);
         }
     }
     memset(verdicts, 0xff, sizeof(verdicts));
-    CHECK(unseen_list_covers(list, url, items, n, verdicts) == UNSEEN_OK);
+    CHECK(unseen_list_covers(list, items, n, verdicts) == UNSEEN_OK);
     for (size_t i = 0; i < n; i++) {
         CHECK_EQ(verdicts[i], questions[i].verdict);
     }
@@ -138,13 +111,11 @@ static void test_urls(void)
         {"no URL", UNSEEN_NEW},
         {"", UNSEEN_NEW},
     };
-    struct unseen_url *url = make_url("crawl");
-    build(UNSEEN_KIND_URL, url, entries, COUNT(entries));
-    allow(UNSEEN_KIND_URL, url, "http://evil.example/allowed");
+    build(UNSEEN_KIND_URL, "crawl", entries, COUNT(entries));
+    allow("http://evil.example/allowed");
     struct unseen_list *list = open_list(NULL);
-    check_questions(list, url, questions, COUNT(questions));
+    check_questions(list, questions, COUNT(questions));
     unseen_list_close(list);
-    unseen_url_free(url);
 }
 
 static void test_bytes(void)
@@ -156,9 +127,9 @@ static void test_bytes(void)
         {"http://EVIL.example", UNSEEN_SEEN},
         {"http://evil.example/", UNSEEN_NEW},
     };
-    build(UNSEEN_KIND_URL, NULL, entries, COUNT(entries));
+    build(UNSEEN_KIND_URL, "none", entries, COUNT(entries));
     struct unseen_list *list = open_list(NULL);
-    check_questions(list, NULL, questions, COUNT(questions));
+    check_questions(list, questions, COUNT(questions));
     unseen_list_close(list);
 }
 
@@ -175,16 +146,11 @@ static void test_expressions(void)
         {"http://www.evil.example/fine/", UNSEEN_ALLOWED},
         {"", UNSEEN_NEW},
     };
-    struct unseen_url *url = make_url("safebrowsing");
-    build(UNSEEN_KIND_EXPRESSIONS, url, entries, COUNT(entries));
-    allow(UNSEEN_KIND_EXPRESSIONS, url, "evil.example/fine/");
+    build(UNSEEN_KIND_EXPRESSIONS, "safebrowsing", entries, COUNT(entries));
+    allow("evil.example/fine/");
     struct unseen_list *list = open_list(NULL);
-    check_questions(list, url, questions, COUNT(questions));
-    uint8_t verdict = UNSEEN_NEW;
-    const struct unseen_bytes item = {"http://evil.example/", 20};
-    CHECK(unseen_list_covers(list, NULL, &item, 1, &verdict) == UNSEEN_ERR_ARGUMENT);
+    check_questions(list, questions, COUNT(questions));
     unseen_list_close(list);
-    unseen_url_free(url);
 }
 
 static void test_mail(void)
@@ -202,9 +168,9 @@ static void test_mail(void)
         {"@", UNSEEN_NEW},
     };
     build(UNSEEN_KIND_MAIL, NULL, entries, COUNT(entries));
-    allow(UNSEEN_KIND_MAIL, NULL, "friend@evil.example");
+    allow("friend@evil.example");
     struct unseen_list *list = open_list(NULL);
-    check_questions(list, NULL, questions, COUNT(questions));
+    check_questions(list, questions, COUNT(questions));
     unseen_list_close(list);
 }
 
@@ -218,9 +184,9 @@ static void test_ip(void)
         {"192.0.2.66", UNSEEN_ALLOWED},    {"unknown", UNSEEN_NEW},
     };
     build(UNSEEN_KIND_IP, NULL, entries, COUNT(entries));
-    allow(UNSEEN_KIND_IP, NULL, "192.0.2.64/30");
+    allow("192.0.2.64/30");
     struct unseen_list *list = open_list(NULL);
-    check_questions(list, NULL, questions, COUNT(questions));
+    check_questions(list, questions, COUNT(questions));
     unseen_list_close(list);
 }
 
@@ -231,7 +197,125 @@ static void test_phone(void)
         {"+1-555-0100", UNSEEN_SEEN}, {"+1-555-0101", UNSEEN_NEW}, {"phone", UNSEEN_NEW}};
     build(UNSEEN_KIND_PHONE, NULL, entries, COUNT(entries));
     struct unseen_list *list = open_list(NULL);
-    check_questions(list, NULL, questions, COUNT(questions));
+    check_questions(list, questions, COUNT(questions));
+    unseen_list_close(list);
+}
+
+/* ---- identity ---- */
+
+/* A question in any spelling that the profile of the list makes equal is listed, without a word of
+ * the profile from whoever asks. */
+static void test_profile(void)
+{
+    static const char *const entries[] = {"http://www.evil.example/a?utm_source=x&b=1&a=2"};
+    static const struct question questions[] = {
+        {"http://www.evil.example/a?utm_source=x&b=1&a=2", UNSEEN_SEEN},
+        {"https://evil.example/a?a=2&b=1", UNSEEN_SEEN},
+        {"HTTP://Evil.example:80/x/../a?b=1&a=2&utm_medium=y#top", UNSEEN_SEEN},
+        {"http://evil.example/a?a=2&b=2", UNSEEN_NEW},
+    };
+    struct unseen_list_info info = {.size = sizeof(info)};
+    build(UNSEEN_KIND_URL, "aggressive", entries, COUNT(entries));
+    allow("https://evil.example/fine?utm_source=z");
+    struct unseen_list *list = open_list(NULL);
+    CHECK(unseen_list_info(list, &info) == UNSEEN_OK);
+    CHECK(strncmp(info.profile, "aggressive/", 11) == 0);
+    CHECK(strcmp(unseen_url_id(unseen_list_url(list)), info.profile) == 0);
+    check_questions(list, questions, COUNT(questions));
+    const struct unseen_bytes fine = {"http://www.evil.example/fine", 28};
+    uint8_t verdict = UNSEEN_NEW;
+    CHECK(unseen_list_covers(list, &fine, 1, &verdict) == UNSEEN_OK && verdict == UNSEEN_ALLOWED);
+    unseen_list_close(list);
+}
+
+static void check_profile_of(enum unseen_kind kind, const char *given, const char *made)
+{
+    struct unseen_list_info info = {.size = sizeof(info)};
+    build(kind, given, NULL, 0);
+    struct unseen_list *list = open_list(NULL);
+    CHECK(unseen_list_info(list, &info) == UNSEEN_OK);
+    if (!CHECK(strncmp(info.profile, made, strlen(made)) == 0 &&
+               info.profile[strlen(made)] == '/')) {
+        fprintf(stderr, "%s: %s, not %s\n", unseen_kind_name(kind), info.profile, made);
+    }
+    unseen_list_close(list);
+}
+
+static void test_profile_options(void)
+{
+    struct unseen_error error;
+    struct unseen_list_build *b = NULL;
+    check_profile_of(UNSEEN_KIND_URL, NULL, "crawl");
+    check_profile_of(UNSEEN_KIND_URL, "none", "none");
+    check_profile_of(UNSEEN_KIND_EXPRESSIONS, NULL, "safebrowsing");
+    check_profile_of(UNSEEN_KIND_MAIL, NULL, "none");
+    struct unseen_list_build_options options = {.size = sizeof(options), .profile = "crowl"};
+    CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_ERR_NAME);
+    CHECK(error.setting == UNSEEN_SETTING_PROFILE && strstr(error.text, path) != NULL);
+    options.profile = "crawl";
+    options.kind = UNSEEN_KIND_MAIL;
+    CHECK(unseen_list_build_create(&b, path, &options, &error) == UNSEEN_ERR_ARGUMENT);
+    CHECK(error.setting == UNSEEN_SETTING_PROFILE && strstr(error.text, "\"mail\"") != NULL);
+}
+
+/* An entry that is not fine is told, and is not in the list. */
+static void test_fitness(void)
+{
+    static const char *const words[] = {"evil.example", "", "no mail at all", "com",
+                                        "b@evil.example"};
+    static const uint8_t expected[] = {UNSEEN_ENTRY_FINE, UNSEEN_ENTRY_EMPTY, UNSEEN_ENTRY_INVALID,
+                                       UNSEEN_ENTRY_DANGEROUS, UNSEEN_ENTRY_FINE};
+    struct unseen_bytes items[COUNT(words)];
+    uint8_t fitness[COUNT(words)];
+    char buf[256];
+    struct unseen_list_entry entry;
+    struct unseen_error error;
+    struct unseen_list_build *b = NULL;
+    struct unseen_list_info info = {.size = sizeof(info)};
+    const struct unseen_list_build_options options = {.size = sizeof(options),
+                                                      .kind = UNSEEN_KIND_MAIL};
+    for (size_t i = 0; i < COUNT(words); i++) {
+        items[i] = (struct unseen_bytes){words[i], strlen(words[i])};
+    }
+    check_ok(unseen_list_build_create(&b, path, &options, &error), &error);
+    check_ok(unseen_list_build_add(b, items, COUNT(words), fitness, &error), &error);
+    CHECK(memcmp(fitness, expected, COUNT(words)) == 0);
+    for (size_t i = 0; i < COUNT(words); i++) {
+        const bool fine = expected[i] == UNSEEN_ENTRY_FINE;
+        CHECK(unseen_list_build_add(b, &items[i], 1, NULL, &error) ==
+              (fine ? UNSEEN_OK : UNSEEN_ERR_ARGUMENT));
+        CHECK(fine || strstr(error.text, unseen_kind_complaint(UNSEEN_KIND_MAIL,
+                                                               (enum unseen_entry)expected[i])));
+    }
+    CHECK(strstr(error.text, "'com'") != NULL);
+    check_ok(unseen_list_build_entry(b, "Com", 3, buf, sizeof(buf), &entry), &error);
+    CHECK(entry.fitness == UNSEEN_ENTRY_DANGEROUS && entry.text.len == 3 &&
+          memcmp(entry.text.data, "com", 3) == 0);
+    check_ok(unseen_list_build_add_keys(b, &entry.key, 1, &error), &error);
+    check_ok(unseen_list_build_finish(b, NULL, NULL, &error), &error);
+    unseen_list_build_free(b);
+    struct unseen_list *list = open_list(NULL);
+    CHECK(unseen_list_info(list, &info) == UNSEEN_OK);
+    CHECK_EQ(info.nkeys, 3);
+    static const struct question questions[] = {{"jo@mail.evil.example", UNSEEN_SEEN},
+                                                {"jo@any.com", UNSEEN_SEEN},
+                                                {"x@y.example", UNSEEN_NEW}};
+    check_questions(list, questions, COUNT(questions));
+    unseen_list_close(list);
+
+    /* The same of a change: all of them, or none. */
+    struct unseen_list_edit *edit = NULL;
+    const struct unseen_bytes changes[] = {items[4], items[2]};
+    check_ok(unseen_list_edit_open(&edit, path, NULL, &error), &error);
+    CHECK(unseen_list_edit_change(edit, UNSEEN_LIST_ALLOW, changes, 2, NULL, &error) ==
+          UNSEEN_ERR_ARGUMENT);
+    CHECK(strstr(error.text, "'no mail at all'") != NULL);
+    check_ok(unseen_list_edit_change(edit, UNSEEN_LIST_REMOVE, &items[3], 1, NULL, &error), &error);
+    check_ok(unseen_list_edit_commit(edit, &error), &error);
+    unseen_list_edit_close(edit);
+    list = open_list(NULL);
+    CHECK(unseen_list_info(list, &info) == UNSEEN_OK);
+    CHECK(info.nallowed == 0 && info.nremoved == 1);
     unseen_list_close(list);
 }
 
@@ -268,7 +352,7 @@ static void test_many_addresses(void)
     for (size_t i = 0; i < NMANY; i++) {
         items[i] = (struct unseen_bytes){texts[i], make_ip_question(&random, texts[i], 64)};
     }
-    CHECK(unseen_list_covers(list, NULL, items, NMANY, verdicts) == UNSEEN_OK);
+    CHECK(unseen_list_covers(list, items, NMANY, verdicts) == UNSEEN_OK);
     for (size_t i = 0; i < NMANY; i++) {
         /* what the texts say to a human */
         const bool listed = strncmp(texts[i], "10.0.1.", 7) == 0 ||
@@ -291,8 +375,7 @@ static void test_long_urls(void)
     static const char *const entries[] = {"evil.example/"};
     static struct unseen_bytes items[NURLS];
     static uint8_t verdicts[NURLS];
-    struct unseen_url *url = make_url("safebrowsing");
-    build(UNSEEN_KIND_EXPRESSIONS, url, entries, 1);
+    build(UNSEEN_KIND_EXPRESSIONS, "safebrowsing", entries, 1);
     struct unseen_list *list = open_list(NULL);
     char *room = malloc(LONGEST + 100);
     CHECK(room != NULL);
@@ -305,14 +388,13 @@ static void test_long_urls(void)
         items[i] = (struct unseen_bytes){test_guarded(room, 20 + tail), 20 + tail};
     }
     memset(verdicts, 0xff, sizeof(verdicts));
-    CHECK(unseen_list_covers(list, url, items, NURLS, verdicts) == UNSEEN_OK);
+    CHECK(unseen_list_covers(list, items, NURLS, verdicts) == UNSEEN_OK);
     for (size_t i = 0; i < NURLS; i++) {
         CHECK_EQ(verdicts[i], i % 2 ? UNSEEN_SEEN : UNSEEN_NEW);
     }
-    CHECK(unseen_list_covers(list, url, items, 0, verdicts) == UNSEEN_OK);
+    CHECK(unseen_list_covers(list, items, 0, verdicts) == UNSEEN_OK);
     free(room);
     unseen_list_close(list);
-    unseen_url_free(url);
 }
 
 /* Long questions need memory: without it there is an error, and nothing is lost. */
@@ -324,23 +406,21 @@ static void test_no_memory(void)
     static const char *const entries[] = {"evil.example/"};
     struct test_allocator failing = {.fail_at = 0};
     const struct unseen_allocator allocator = {test_alloc, test_free, &failing};
-    struct unseen_url *url = make_url("safebrowsing");
     char *text = malloc(LONG);
     uint8_t verdict = UNSEEN_NEW;
     CHECK(text != NULL);
     memset(text, 'x', LONG);
     memcpy(text, "http://evil.example/", 20);
-    build(UNSEEN_KIND_EXPRESSIONS, url, entries, 1);
+    build(UNSEEN_KIND_EXPRESSIONS, NULL, entries, 1);
     struct unseen_list *list = open_list(&allocator);
     const struct unseen_bytes item = {text, LONG};
     failing.fail_at = failing.nallocs + 1;
-    CHECK(unseen_list_covers(list, url, &item, 1, &verdict) == UNSEEN_ERR_NOMEM);
-    CHECK(unseen_list_covers(list, url, &item, 1, &verdict) == UNSEEN_OK);
+    CHECK(unseen_list_covers(list, &item, 1, &verdict) == UNSEEN_ERR_NOMEM);
+    CHECK(unseen_list_covers(list, &item, 1, &verdict) == UNSEEN_OK);
     CHECK_EQ(verdict, UNSEEN_SEEN);
     unseen_list_close(list);
     CHECK_EQ(failing.nlive, 0);
     free(text);
-    unseen_url_free(url);
 }
 
 /* A file that others write over or cut short is noticed; one that they append to is fine. */
@@ -361,7 +441,7 @@ static void test_written_over(void)
         struct unseen_list *list = open_list(NULL);
         CHECK(unseen_list_refresh(list, &changed, &error) == UNSEEN_OK && !changed);
         if (how == 0) {
-            allow(UNSEEN_KIND_IP, NULL, "192.0.2.7");
+            allow("192.0.2.7");
             CHECK(unseen_list_refresh(list, &changed, &error) == UNSEEN_OK && changed);
         } else {
             file = fopen(path, "r+b");
@@ -385,6 +465,9 @@ int main(void)
     test_mail();
     test_ip();
     test_phone();
+    test_profile();
+    test_profile_options();
+    test_fitness();
     test_many_addresses();
     test_long_urls();
     test_no_memory();

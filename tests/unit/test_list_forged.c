@@ -65,7 +65,8 @@ static enum unseen_status open_both(const uint8_t *bytes, size_t len)
     CHECK(strcmp(to_ask.text, to_edit.text) == 0);
     CHECK((list != NULL) == (status == UNSEEN_OK) && (edit != NULL) == (status == UNSEEN_OK));
     if (edit) {
-        CHECK(unseen_list_edit_change(edit, UNSEEN_LIST_ALLOW, &text, 1, NULL, NULL) == UNSEEN_OK);
+        CHECK(unseen_list_edit_change_texts(edit, UNSEEN_LIST_ALLOW, &text, 1, NULL, NULL) ==
+              UNSEEN_OK);
         CHECK(unseen_list_edit_commit(edit, NULL) == UNSEEN_OK);
     }
     unseen_list_edit_close(edit);

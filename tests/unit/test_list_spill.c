@@ -6,6 +6,7 @@
  *
  * Label: threads */
 #include "folder_check.h"
+#include "list_keys.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -180,7 +181,7 @@ static void test_repeats(void)
         for (uint64_t k = 0; k < BATCH; k++) {
             keys[k] = plan.key(i + k);
         }
-        unseen_list_contains_keys(list, keys, BATCH, verdicts);
+        list_contains_keys(list, keys, BATCH, verdicts);
         CHECK(memchr(verdicts, UNSEEN_NEW, BATCH) == NULL);
     }
     unseen_list_close(list);

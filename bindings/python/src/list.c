@@ -4,36 +4,15 @@
 #include "errors.h"
 #include "gate.h"
 #include "items.h"
-#include "url.h"
 
 #include <unseen_list.h>
 
 struct list {
     PyObject_HEAD struct gate gate;
     struct unseen_list *list; /* NULL: closed */
-    PyObject *url;            /* the canonicaliser that questions need; NULL: none */
 };
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
-
-static bool needs_url(enum unseen_kind kind)
-{
-    return kind == UNSEEN_KIND_URL || kind == UNSEEN_KIND_EXPRESSIONS;
-}
-
-/* Finds the canonicaliser under which the list was built. */
-static bool find_url(struct state *state, struct list *l)
-{
-    struct unseen_list_info info = {.size = sizeof(info)};
-    (void)unseen_list_info(l->list, &info); /* fails for a wrong size only */
-    if (!needs_url(info.kind)) {
-        return true;
-    }
-    PyObject *profile = PyUnicode_FromString(info.profile);
-    l->url = profile ? url_find(state, profile, NULL) : NULL;
-    Py_XDECREF(profile);
-    return l->url;
-}
 
 static bool open_path(struct state *state, struct list *l, const char *path)
 {
@@ -43,9 +22,8 @@ static bool open_path(struct state *state, struct list *l, const char *path)
     PyEval_RestoreThread(saved);
     if (status != UNSEEN_OK) {
         errors_set(state, status, &error);
-        return false;
     }
-    return find_url(state, l);
+    return status == UNSEEN_OK;
 }
 
 static PyObject *list_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -74,7 +52,6 @@ static void list_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     unseen_list_close(l->list);
     gate_release(&l->gate);
-    Py_XDECREF(l->url);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
 }
@@ -122,8 +99,7 @@ static enum unseen_status ask_covers(void *object, const struct unseen_bytes *it
     if (!l->list) {
         return STATUS_CLOSED;
     }
-    const enum unseen_status status =
-        unseen_list_covers(l->list, l->url ? url_of(l->url) : NULL, items, n, verdicts);
+    const enum unseen_status status = unseen_list_covers(l->list, items, n, verdicts);
     for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
         verdicts[i] = verdicts[i] == UNSEEN_SEEN;
     }

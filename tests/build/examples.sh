@@ -1,0 +1,20 @@
+# The programs of examples/c compile as a user's do, with the public headers and the library, and do what they say.
+. "$(dirname "$0")/common.bash"
+cd "$SOURCE"
+
+for program in examples/c/*.c; do
+    cc -std=c11 -O1 -pedantic -Wall -Wextra -Werror -Iinclude "$program" "$BUILD/libunseen.a" -lidn2 -lsodium -lm -pthread \
+        -o "$work/$(basename "$program" .c)" || fail "$program does not compile"
+done
+cd "$work"
+
+# blacklist: a page of a listed site is found in any spelling, and a line that is not a site is refused.
+printf 'evil.example\ngood.example/bad/\n' >sites.txt
+printf '%s\n' http://evil.example/a https://WWW.EVIL.example:8443/ http://good.example/ http://good.example/./bad/x?y >urls.txt
+./blacklist build sites.list <sites.txt || fail "blacklist build"
+[ "$(./blacklist ask sites.list <urls.txt | tr '\n' ' ')" = \
+    "http://evil.example/a https://WWW.EVIL.example:8443/ http://good.example/./bad/x?y " ] || fail "blacklist ask"
+if printf 'evil.example\ncom\n' | ./blacklist build other.list 2>err || [ -e other.list ]; then
+    fail "blacklist takes a bare top-level domain"
+fi
+grep -q "'com'" err || fail "blacklist does not say what is wrong: $(cat err)"
