@@ -728,7 +728,8 @@ static const struct option_row rows[] = {
      "write to FILE, which is emptied first; with -s it is\ncontinued, never emptied: each line exactly once",
      ONE_FILE("FILE", print.output, TWO_OUTPUTS),
      .does = "writes lines",
-     .more = "FILE is emptied once all options and files are found to be right. With -v it gets the repeats instead, "
+     .more = "FILE is emptied once all options and files are found to be right. It has lines: a name such as new.txt.gz is "
+           "refused, and the message has the command that compresses them. With -v it gets the repeats instead, "
            "and with --mark every line behind its mark; with -s both are also continued, and -n and -c are refused "
            "there: with -n the same lines would come again, and -c prints a number. An output file that is also an "
            "input is refused."},
