@@ -22,23 +22,16 @@ enum {
     GATHER_BYTES = 64 * 1024 * 1024
 };
 
-struct gathered {
-    size_t at; /* offset in the text; the line ends where the next one begins */
-    struct unseen_key key;
-};
-
 struct recheck {
     const struct options *o;
     struct unseen_store *store;
     struct identity identity;
     struct output out;
-    struct text text; /* the gathered lines, each with its delimiter */
-    struct gathered *lines;
-    size_t nlines;
-    struct text_table asked;   /* value: 1 if the log has the line */
-    struct text_table printed; /* in all readings of the log */
+    struct text_table asked;   /* the keys of the gathered lines; value: 1 if the log has the key */
+    struct text text;          /* the lines, each with its delimiter, */
+    size_t *lines;             /* and where each begins */
+    struct text_table printed; /* the keys of all lines that were printed */
     struct report report;
-    uint64_t nprinted;
     bool failed;
 };
 
@@ -61,21 +54,17 @@ static bool note_keys(void *context, const struct unseen_key *keys, size_t n)
     return true;
 }
 
+/* Prints the i'th gathered line. */
 static bool recheck_put(struct recheck *r, size_t i)
 {
-    const size_t end = i + 1 < r->nlines ? r->lines[i + 1].at : r->text.len;
-    struct text_entry *entry =
-        text_table_add(&r->printed, &r->lines[i].key, sizeof(r->lines[i].key));
-    if (!entry) {
+    const struct unseen_bytes key = text_table_text(&r->asked, i);
+    const size_t end = i + 1 < r->asked.n ? r->lines[i + 1] : r->text.len;
+    if (!text_table_add(&r->printed, key.data, key.len)) {
         return recheck_report_memory(r);
     }
-    if (!entry->value) {
-        entry->value = 1;
-        r->nprinted++;
-        output_write(&r->out, r->text.data + r->lines[i].at, end - r->lines[i].at);
-        if (r->o->print.line_buffered) {
-            (void)output_flush(&r->out); /* remembered in out */
-        }
+    output_write(&r->out, r->text.data + r->lines[i], end - r->lines[i]);
+    if (r->o->print.line_buffered) {
+        (void)output_flush(&r->out); /* remembered in out */
     }
     return true;
 }
@@ -84,7 +73,7 @@ static bool recheck_put(struct recheck *r, size_t i)
 static bool recheck_answer(struct recheck *r)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
-    if (r->nlines == 0) {
+    if (r->asked.n == 0) {
         return true;
     }
     error.status = unseen_store_keys(r->store, note_keys, r, &error);
@@ -93,27 +82,31 @@ static bool recheck_answer(struct recheck *r)
         r->failed = true;
         return false;
     }
-    for (size_t i = 0; i < r->nlines; i++) {
-        const struct text_entry *entry =
-            text_table_find(&r->asked, &r->lines[i].key, sizeof(r->lines[i].key));
-        if (entry && !entry->value && !recheck_put(r, i)) {
+    for (size_t i = 0; i < r->asked.n; i++) {
+        if (!r->asked.entries[i].value && !recheck_put(r, i)) {
             return false;
         }
     }
-    r->nlines = 0;
     text_table_clear(&r->asked);
     text_clear(&r->text);
     return true;
 }
 
+/* Keeps a line until the log is read, unless a line of that key is kept or was printed. */
 static bool gather(struct recheck *r, const struct unseen_bytes line, struct unseen_key key)
 {
+    const size_t n = r->asked.n;
+    if (text_table_find(&r->printed, &key, sizeof(key))) {
+        return true;
+    }
     if (!text_reserve(&r->text, line.len + 1) || !text_table_add(&r->asked, &key, sizeof(key))) {
         return recheck_report_memory(r);
     }
-    r->lines[r->nlines++] = (struct gathered){r->text.len, key};
-    memcpy(r->text.data + r->text.len, line.data, line.len + 1); /* with its delimiter */
-    r->text.len += line.len + 1;
+    if (r->asked.n > n) {
+        r->lines[n] = r->text.len;
+        memcpy(r->text.data + r->text.len, line.data, line.len + 1); /* with its delimiter */
+        r->text.len += line.len + 1;
+    }
     return true;
 }
 
@@ -128,7 +121,7 @@ static bool recheck_take_batch(void *context, const struct batch *b)
         }
     }
     const bool is_full =
-        r->nlines + BATCH_LINES > GATHER_LINES || r->text.len > (size_t)GATHER_BYTES;
+        r->asked.n + BATCH_LINES > GATHER_LINES || r->text.len > (size_t)GATHER_BYTES;
     return !is_full || recheck_answer(r);
 }
 
@@ -169,7 +162,7 @@ static int recheck_all(struct recheck *r)
     if (!answered || !written || feed.failed) {
         return EXIT_TROUBLE;
     }
-    return r->nprinted > 0 ? EXIT_DONE : EXIT_NONE;
+    return r->printed.n > 0 ? EXIT_DONE : EXIT_NONE;
 }
 
 int recheck_run(const struct options *o, enum unseen_cpu cpu)
