@@ -12,8 +12,8 @@
 #include "frames.h"
 
 #include "base/bytes.h"
-#include "commands/foreign_file.h"
 #include "foreign/foreign.h"
+#include "import/foreign_file.h"
 
 /* A filter answers the same after an export and an import, and exports the same bytes. */
 static void check_filter(const struct unseen_foreign *f, const uint8_t *data, size_t size)

@@ -4,7 +4,7 @@
  * never longer than the bytes that were read. With a limit, longer members are counted and the
  * others stay the same. Members that are written in one of the shapes come back unchanged: the
  * first byte chooses the shape, the rest is members between zero bytes. */
-#include "../cli/commands/redis_set.h"
+#include "../cli/import/redis_set.h"
 #include "target.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 # environment or the clock. A program includes the headers of include/ and its own only. The rooms of the
 # tool:
 #
-#     helpers <- print <- lines <- seen <- commands <- {build, serve} <- options <- main.c
+#     helpers <- print <- lines <- seen <- commands <- {build, import, serve} <- options <- main.c
 #
 # helpers are the files in cli/ itself, but for main.c. The rooms of the module:
 #
@@ -46,8 +46,9 @@ room_may_include() {
     cli/seen) echo "$(room_may_include cli/lines) seen" ;;
     cli/commands) echo "$(room_may_include cli/seen) commands" ;;
     cli/build) echo "$(room_may_include cli/commands) build" ;;
+    cli/import) echo "$(room_may_include cli/commands) import" ;;
     cli/serve) echo "$(room_may_include cli/commands) serve leases" ;;
-    cli/options) echo "$(room_may_include cli/serve) build options" ;;
+    cli/options) echo "$(room_may_include cli/serve) build import options" ;;
     cli/main) room_may_include cli/options ;;
     module/server) echo "server" ;;
     module/value) echo "$(room_may_include module/server) value leases" ;;
@@ -165,6 +166,7 @@ plant cli/lines/planted11.h '#include "seen/seen_options.h"'
 plant cli/seen/planted12.c '#include "commands/commands.h"'
 plant cli/commands/planted13.c '# include "options/help.h"'
 plant cli/build/planted14.c '#include "serve/names.h"'
+plant cli/import/planted28.c '#include "build/build_old.h"'
 plant cli/serve/planted15.c '#include "build/build_old.h"'
 plant cli/options/planted16.c '#include "main.c"'
 plant planner/planted17.c '#include "filter/rate.h"'

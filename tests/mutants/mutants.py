@@ -67,7 +67,7 @@ NEAR = [
     (r'commands/cmd_edit', r'cli/(list_changes|build_changes)$'),
     (r'commands/cmd_health', r'cli/(store_commands|store_removal)$'),
     (r'commands/cmd_count', r'cli/(count|key)$'),
-    (r'commands/requests_seen', r'cli/import$'),
+    (r'import/requests_seen', r'cli/import$'),
     (r'print/json|commands/.*json', r'cli/(json|explain|canon)$'),
     (r'print/output', r'cli/(output_name|output|errors|signals)$'),
     (r'print/(message|utf8)', r'cli/(errors|messages|help)$'),
@@ -81,7 +81,7 @@ NEAR = [
     (r'seen/seed', r'cli/seed$'),
     (r'serve/listener', r'cli/serve_clients$'),
     (r'serve/lease', r'cli/(serve_memory|serve_clients)$'),
-    (r'commands/redis_set', r'cli/import$|fuzz/redis_set'),
+    (r'import/redis_set', r'cli/import$|fuzz/redis_set'),
 ]
 REST = r'^(unit|cli|fuzz)/|^crash/[a-z_]+$'  # all that is quick, for those that survive so far
 NEVER = r'cli/(clients|examples|real|build_real)$'

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "commands/import_foreign.h"
+#include "import/import_foreign.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "commands/foreign_file.h"
+#include "import/foreign_file.h"
 #include "lines/files.h"
 #include "lines/input.h"
 #include "print/message.h"

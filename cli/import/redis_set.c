@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "commands/redis_set.h"
+#include "import/redis_set.h"
 
 #include <string.h>
 

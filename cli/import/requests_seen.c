@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "commands/requests_seen.h"
+#include "import/requests_seen.h"
 
 #include <string.h>
 

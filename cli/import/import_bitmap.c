@@ -2,7 +2,7 @@
  *
  * Any bytes are a bitmap: bit i is bit 7 - i % 8 of byte i / 8 in Redis, and bit i % 8 in
  * BitSet.toByteArray of Java. So nothing is taken for compressed or for text. */
-#include "commands/import_bitmap.h"
+#include "import/import_bitmap.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "commands/foreign_file.h"
+#include "import/foreign_file.h"
 
 #include <string.h>
 
