@@ -195,6 +195,6 @@ static inline struct unseen_set_stats bench_stats(const struct unseen_set *set)
 static const struct bench_width {
     const char *name;
     double fpr;
-} bench_widths[] = {{"default", 0}, {"small", 2e-6}};
+} bench_widths[] = {{"default", 0}, {"small", 2e-6}, {"low", 1e-12}};
 
 #endif

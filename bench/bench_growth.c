@@ -4,7 +4,7 @@
  * peak of memory against its final size, and bytes per key on the way; and the same for orders of
  * keys that are not random (growth_orders.h).
  *
- *     bench_growth [NKEYS [default|small|both [huge|4k|fresh]]]
+ *     bench_growth [NKEYS [default|small|low|all [huge|4k|fresh]]]
  *     bench_growth orders [NKEYS [THREADS [FILTER]]]
  *     bench_growth made [NKEYS]
  *
@@ -12,7 +12,7 @@
  * with the library's own allocator; and against a set that gets room for all when it has an eighth
  * of them. The ratio is that of the least times, as a busy machine only adds to them.
  *
- * NKEYS is 10^8, and both widths are measured. huge (the default) and 4k: memory filled ahead in
+ * NKEYS is 10^8, and all widths are measured. huge (the default) and 4k: memory filled ahead in
  * pages of that size; fresh: the library's own allocator, page faults included.
  *
  * The longest add. On a virtual machine any instruction may take milliseconds. But the work of an
@@ -207,6 +207,15 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
     return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
 }
 
+static bool is_width(const char *word)
+{
+    bool found = strcmp(word, "all") == 0;
+    for (size_t w = 0; w < sizeof(bench_widths) / sizeof(*bench_widths); w++) {
+        found = found || strcmp(word, bench_widths[w].name) == 0;
+    }
+    return found;
+}
+
 static int main_orders(int argc, char **argv)
 {
     const double nkeys = argc > 2 ? strtod(argv[2], NULL) : 1e6;
@@ -281,11 +290,10 @@ int main(int argc, char **argv)
         return main_made(argc, argv);
     }
     uint64_t nkeys = argc > 1 ? (uint64_t)strtod(argv[1], NULL) : 100000000;
-    const char *only = argc > 2 ? argv[2] : "both";
+    const char *only = argc > 2 ? argv[2] : "all";
     const char *pages = argc > 3 ? argv[3] : "huge";
-    if (nkeys < 1000 || !is_one_of(only, "default", "small", "both") ||
-        !is_one_of(pages, "huge", "4k", "fresh")) {
-        fprintf(stderr, "usage: bench_growth [NKEYS [default|small|both [huge|4k|fresh]]]\n"
+    if (nkeys < 1000 || !is_width(only) || !is_one_of(pages, "huge", "4k", "fresh")) {
+        fprintf(stderr, "usage: bench_growth [NKEYS [default|small|low|all [huge|4k|fresh]]]\n"
                         "       bench_growth orders [NKEYS [THREADS [FILTER]]]\n"
                         "       bench_growth made [NKEYS]\n");
         return 2;
@@ -299,7 +307,7 @@ int main(int argc, char **argv)
         bench_memory_init(&memory, nkeys * 10 + ((size_t)64 << 20), strcmp(pages, "huge") == 0);
     }
     for (size_t w = 0; w < sizeof(bench_widths) / sizeof(*bench_widths); w++) {
-        if (strcmp(only, "both") == 0 || strcmp(only, bench_widths[w].name) == 0) {
+        if (strcmp(only, "all") == 0 || strcmp(only, bench_widths[w].name) == 0) {
             bench_width(&bench_widths[w], nkeys, fresh ? NULL : &memory);
         }
     }

@@ -13,6 +13,7 @@
 /* Byte 0 as bits. Two threads have 16 filters, which take long: not every second input. */
 enum {
     WIDE = 1,
+    LOW = 128, /* with WIDE: the tags of the lowest rate */
     PORTABLE = 4,
     RANDOM = 8,
     FULL = 16,
@@ -22,12 +23,13 @@ enum {
 enum {
     NUMBERS = 1 << 14,
     OPERATIONS_MAX = 100,
-    WORK_MAX = 500,    /* of an input: a key is 1 */
-    WORK_MOVED = 10,   /* a page that goes through an export */
-    WORK_MADE = 100,   /* a page that is made: all pages of its group are written anew */
-    FULL_SMALL = 7000, /* keys that the first pages just hold */
-    FULL_WIDE = 5600
+    WORK_MAX = 500,  /* of an input: a key is 1 */
+    WORK_MOVED = 10, /* a page that goes through an export */
+    WORK_MADE = 100, /* a page that is made: all pages of its group are written anew */
 };
+
+/* Keys that the first pages just hold. */
+static const uint32_t full[COMPACT_WIDTHS] = {7000, 5600, 4200};
 
 struct state {
     struct unseen_set *set;
@@ -71,14 +73,19 @@ static bool explained(const struct state *s, struct unseen_key key)
     return test_matches(c, key) > 0 || unseen__stash_contains(&c->stash, key);
 }
 
+static enum compact_width width_of(const uint8_t *head)
+{
+    return !(head[0] & WIDE) ? COMPACT_32 : head[0] & LOW ? COMPACT_51 : COMPACT_39;
+}
+
 static void create(struct state *s, const uint8_t *head)
 {
     static const uint64_t seed = 1;
     const struct unseen_allocator allocator = {pool_alloc, pool_free, &s->counting};
-    const bool wide = head[0] & WIDE;
+    const enum compact_width width = width_of(head);
     struct unseen_set_options options = {
         .size = sizeof(options),
-        .fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6,
+        .fpr = test_fprs[width],
         .seed = &seed,
         .seed_len = sizeof(seed),
         .threads = (head[0] & THREADS) == THREADS ? 2 : 1,
@@ -86,7 +93,7 @@ static void create(struct state *s, const uint8_t *head)
         .allocator = &allocator,
     };
     require(unseen_set_create(&s->set, &options, NULL) == UNSEEN_OK);
-    unsigned cut = head[1] % (wide ? 31u : 23u);
+    unsigned cut = head[1] % (width ? 31u : 23u);
     for (size_t i = 0; cut && i < (size_t)1 << s->set->shard_bits; i++) {
         struct unseen__filter_params params = {
             .fpr = options.fpr,
@@ -267,11 +274,11 @@ static void check_end(struct state *s)
 
 /* Starts from a set that is nearly as full as its first pages can be, so that a few more keys make
  * it grow. The keys are added once for each width, and imported then. */
-static void fill(struct state *s, bool wide)
+static void fill(struct state *s, enum compact_width width)
 {
-    static struct test_image images[2];
-    struct test_image *image = &images[wide];
-    const uint32_t nkeys = wide ? FULL_WIDE : FULL_SMALL;
+    static struct test_image images[COMPACT_WIDTHS];
+    struct test_image *image = &images[width];
+    const uint32_t nkeys = full[width];
     if (s->set->shard_bits > 0 || filter_of(s, test_key(0))->mark != 1) {
         return; /* many pages, or another kind of tags */
     }
@@ -306,7 +313,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     s = (struct state){.work_left = WORK_MAX};
     create(&s, data);
     if (data[0] & FULL) {
-        fill(&s, data[0] & WIDE);
+        fill(&s, width_of(data));
     }
     for (size_t at = 3, n = 0; at + 4 <= size && n < OPERATIONS_MAX && s.work_left > 0;
          at += 4, n++) {

@@ -124,8 +124,8 @@ struct unseen_set_options {
     size_t size; /* sizeof(struct unseen_set_options) */
 
     /* The highest false-positive rate accepted, above 0 and below 1. 0 means UNSEEN_FPR_DEFAULT.
-     * "compact" promises 5e-9 (or 1.5e-6, if fpr is that or more) for up to 10^10 keys, in about
-     * 5.6 (or 4.5) bytes per key; "exact" 5.5e-10, or less; the others fpr at `capacity` keys. */
+     * "compact" promises 1.5e-6, 5e-9 or 1e-12, the first that is low enough, for up to 10^10 keys,
+     * in about 4.5, 5.6 or 7.4 bytes per key; the others fpr at `capacity` keys. */
     double fpr;
 
     /* The number of keys to make room for. A filter that grows needs none. Any other filter takes
@@ -141,7 +141,8 @@ struct unseen_set_options {
     size_t seed_len;
 
     /* The bits of a key: 64, 96 or 128; 0 means 128. Fewer are for keys that are kept elsewhere,
-     * too, and add n / 2^bits to the false-positive rate of n keys. */
+     * too, and add n / 2^bits to the false-positive rate of n keys. So "compact" takes none of 64
+     * for a rate below 5.5e-10. */
     unsigned key_bits;
 
     /* The URL identity: the set takes the canonical form of an item. Borrowed; it must outlive the
@@ -160,6 +161,10 @@ struct unseen_set_options {
      * 0 hashes: those with the lowest rate. 0 bits per key: those that fpr needs. */
     double bits_per_key;
     unsigned hashes;
+
+    /* Each add counts, and each removal takes one add back: unseen_set_count says how often. Only
+     * "compact" can be told so; "counting" always counts. */
+    bool counts;
 };
 
 /* Creates an empty set.
@@ -176,8 +181,8 @@ struct unseen_set_options {
  *   - NOMEM
  *   error->setting says which setting is wrong.
  * Threads: any.
- * Time: microseconds. With a capacity, "compact" and "exact" write all of their memory; that of the
- *   other filters comes as keys do. */
+ * Time: microseconds. With a capacity, "compact" writes all of its memory; that of the other
+ *   filters comes as keys do. */
 UNSEEN_API enum unseen_status unseen_set_create(struct unseen_set **set_out,
     const struct unseen_set_options *options, struct unseen_error *error);
 
@@ -197,10 +202,9 @@ UNSEEN_API void unseen_set_free(struct unseen_set *set);
  *   unseen_set_remove    removes each item. Removing an item that was added is exact. Removing an
  *                        item that was never added, or whose add was answered SEEN, takes away
  *                        another key with the false-positive rate, and that key is forgotten.
- *                        Memory is not given back. Filters that count ("compact-count",
- *                        "counting", "scalable-count") undo one add with each removal; in the
- *                        last two an item that was added UNSEEN_COUNT_MAX times or more stays for
- *                        ever.
+ *                        Memory is not given back. A filter that counts undoes one add with
+ *                        each removal; in "counting" an item that was added UNSEEN_COUNT_MAX
+ *                        times or more stays for ever.
  *
  * Arguments:
  *   - verdicts gets n bytes, each an enum unseen_verdict.
@@ -221,10 +225,10 @@ UNSEEN_API enum unseen_status unseen_set_contains(const struct unseen_set *set,
 UNSEEN_API enum unseen_status unseen_set_remove(struct unseen_set *set,
     const struct unseen_bytes *items, size_t n, uint8_t *verdicts, size_t *ndone_out);
 
-/* How often each of n items was added and not removed again. "compact-count" knows any number; it
- * is too large with the false-positive rate, and never too small. "counting" knows numbers below
- * UNSEEN_COUNT_MAX, which stands for that often or more, and a removal without an add makes its
- * counts of other items too small.
+/* How often each of n items was added and not removed again. "compact" with options.counts knows
+ * any number; it is too large with the false-positive rate, and never too small. "counting" knows
+ * numbers below UNSEEN_COUNT_MAX, which stands for that often or more, and a removal without an add
+ * makes its counts of other items too small.
  *
  * Arguments:
  *   - counts gets n numbers; ndone_out as for unseen_set_add.
@@ -312,31 +316,32 @@ UNSEEN_API enum unseen_status unseen_set_count_keys(
  * growing step by step, and a program that learns how many keys will come saves that time.
  *
  * Errors:
- *   - UNSUPPORTED: the filter is neither "compact" nor "compact-count" nor "exact"
+ *   - UNSUPPORTED: the filter is not "compact"
  *   - NOMEM: the set has its keys, and perhaps some of the room
  *   - RANDOM: as NOMEM
  * Threads: as unseen_set_add.
- * Time: linear in the memory; for each key in the set, 5 ns for each doubling, "exact" 15 ns. */
+ * Time: linear in the memory; for each key in the set, 5 ns for each doubling. */
 UNSEEN_API enum unseen_status unseen_set_reserve(struct unseen_set *set, uint64_t nkeys);
 
 /* The state of a set. A program that watches a filter with a capacity compares nkeys with capacity,
  * or fpr_estimate with fpr_promise, and makes a larger set in time. */
 struct unseen_set_stats {
-    size_t size;           /* sizeof(struct unseen_set_stats), set by the caller */
-    uint64_t nkeys;        /* keys in the set ("compact-count": adds); after a merge of Bloom
+    size_t size;         /* sizeof(struct unseen_set_stats), set by the caller */
+    uint64_t nkeys;      /* keys in the set; of "compact" that counts, adds; after a merge of Bloom
                             * filters, nkeys_estimate */
-    uint64_t nslots;       /* fingerprints, bits or counters that its memory has room for */
-    uint64_t memory;       /* bytes taken through the allocator */
-    double fpr_promise;    /* the false-positive rate promised up to capacity keys */
-    double fpr_estimate;   /* the rate expected now, from what is stored */
-    const char *filter;    /* the name of the filter; static text */
-    const char *cpu;       /* the processor level in use; static text */
-    double fill;           /* the share of the slots in use, 0 to 1 (the load) */
+    uint64_t nslots;     /* fingerprints, bits or counters that its memory has room for */
+    uint64_t memory;     /* bytes taken through the allocator */
+    double fpr_promise;  /* the false-positive rate promised up to capacity keys */
+    double fpr_estimate; /* the rate expected now, from what is stored */
+    const char *filter;  /* the name of the filter; static text */
+    const char *cpu;     /* the processor level in use; static text */
+    double fill;         /* the share of the slots in use, 0 to 1 (the load) */
     double nkeys_estimate; /* the number of keys that fill implies [Swamidass07]: an estimate for a
                             * Bloom filter, nkeys for every other */
     uint64_t capacity;     /* keys up to which fpr_promise holds; 0: any number */
     unsigned hashes;       /* bits or counters that a key sets; 0: the filter has no such thing */
     unsigned abilities;    /* UNSEEN_CAN_... */
+    bool counts;           /* unseen_set_count tells how often an item was added */
 };
 
 /* What a filter can do. */
@@ -416,13 +421,13 @@ UNSEEN_API enum unseen_status unseen_set_merge_step(struct unseen_set *set,
  *   - NOMEM
  *   - RANDOM: as unseen_set_add
  * Threads: one, for the set.
- * Time: linear in the memory; 5 to 11 ns for each key, 28 ns with "exact". */
+ * Time: linear in the memory; 5 to 11 ns for each key. */
 UNSEEN_API enum unseen_status unseen_set_copy(
     struct unseen_set **copy_out, const struct unseen_set *set, struct unseen_error *error);
 
 /* A hash of what a set has: its secret, and every bit that decides an answer now or later. Replicas
  * have equal digests. Two sets that were given the same keys in another order have equal digests
- * with the filters "exact", "bloom", "block" and "counting"; with the others they seldom have.
+ * with the filters "bloom", "block" and "counting"; with the others they seldom have.
  * Compare sets that were made for the same number of threads.
  *
  * The digest is for finding faults, not for proving equality to somebody who may forge a set.
@@ -879,11 +884,11 @@ struct unseen_store_options {
     /* The settings of the store, from here to `like`, are written into it when it is made. For a
      * store that exists, 0 and NULL mean the setting that it has; any other is a MISMATCH. */
     const char *profile; /* URL identity: a name or an id; NULL makes "crawl" */
-    const char *filter;  /* NULL makes "compact" */
+    const char *filter;  /* NULL makes "compact". A store has each key once: it does not count */
     double fpr;          /* 0 makes UNSEEN_FPR_DEFAULT */
-    unsigned key_bits; /* 64, 96 or 128 bits of each key are kept. 0 makes 64, or 128 if the filter
-                          * needs them (exact, for a rate below 5.5e-10) */
-    const void *seed;  /* as in struct unseen_set_options */
+    unsigned key_bits;   /* 64, 96 or 128 bits of each key are kept. 0 makes 64, or 96 if "compact"
+                          * needs them, for a rate below 5.5e-10 */
+    const void *seed;    /* as in struct unseen_set_options */
     size_t seed_len;
 
     /* A store whose settings this one gets, its secret included. */
@@ -1233,8 +1238,8 @@ UNSEEN_API enum unseen_status unseen_store_repair(const char *path,
  *   - UNSUPPORTED: no log
  *   A crash leaves the old store or the new.
  * Threads: one process; it takes the lock of a writer.
- * Time: linear in the log, which is read twice and written once; for a filter that counts, the
- * memory of an exact set of the keys meanwhile. */
+ * Time: linear in the log, which is read twice and written once; for "counting", the memory of a
+ * "compact" set of the keys meanwhile. */
 UNSEEN_API enum unseen_status unseen_store_rewrite(
     const char *path, const struct unseen_store_options *options, struct unseen_error *error);
 
@@ -1247,18 +1252,17 @@ UNSEEN_API enum unseen_status unseen_store_rewrite(
  *     bloom           19.2  merge                      exchange with other programs; comparisons
  *     block           20.6  merge                      speed, when the number of URLs is known
  *     counting       100.0  remove, merge, count       counting adds in a fixed size
- *     exact           46.7  remove, grow               rates far below 5e-9
- *     scalable        42.8  grow                       a block filter that grows
- *     scalable-bloom  36.9  grow                       the same of bloom filters [Almeida07]
- *     scalable-count 245.0  remove, grow               the same of counting filters
- *     compact-count   36.2  remove, grow, count        how often an item came, in any number
+ *
+ * Four names of well-known structures are served by compact, which does the same: exact is compact
+ * at a rate of 1e-12 (58.9 bits), scalable and scalable-bloom [Almeida07] are compact, and
+ * scalable-count is compact that counts (struct unseen_set_options), which cannot be merged.
  *
  * The load is the share of the slots in use; "fill" in struct unseen_set_stats. compact keeps a
- * fingerprint for each key, 24 to 32 bits and its place, in two cache lines, and grows by splitting
- * (docs/decisions/compact.md). A plan says which numbers of a filter follow from which, without
- * making the filter. */
+ * fingerprint for each key, 32, 39 or 51 bits and its place, in two cache lines, and grows by
+ * splitting (docs/decisions/compact.md). A plan says which numbers of a filter follow from which,
+ * without making the filter. */
 
-/* The name of the i'th filter; NULL past the last. Static text. */
+/* The i'th name that options take for a filter; NULL past the last. Static text. */
 UNSEEN_API const char *unseen_filter_name(size_t i);
 
 /* The numbers of a filter; see unseen_plan. */
@@ -1274,7 +1278,8 @@ struct unseen_plan {
     unsigned hashes;     /* bits or counters that a key sets; 0: there is no such thing */
     unsigned lines;      /* adjacent cache lines that they are in; 0: they are anywhere */
 
-    unsigned abilities; /* filled in: UNSEEN_CAN_... */
+    unsigned abilities;    /* filled in: UNSEEN_CAN_..., */
+    const char *served_by; /* and the filter that serves the name */
 };
 
 /* Fills in what is unknown. Enough is: fpr; fpr and hashes; bits_per_key; bits_per_key and hashes.

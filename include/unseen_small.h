@@ -148,22 +148,21 @@ UNSEEN_API size_t unseen_small_save(const void *value, void *buf);
 
 /* Makes a set of unseen.h that goes on where a value that is full, or not, ends. It has all keys of
  * the value, and keeps its promise at any number of keys. Of a value with layers, it is a set with
- * the filter "layered", which cannot remove: the layers, frozen, and behind them, at 9e-4 and
+ * the filter "chain", which cannot remove: the layers, frozen, and behind them, at 9e-4 and
  * above, a chain of block filters that doubles, with a tenth of the rate: 20 to 40 bits for a key
  * at 1e-2. Below 9e-4 a compact set is behind them. Below 1e-5, it is a set with the filter
- * "compact", and nothing is left of the value; or, if the options say so, with the filter
- * "compact-count", in which each key was added once. All three are exported and imported as any
+ * "compact", and nothing is left of the value; or, if the options say so, one that
+ * counts, in which each key was added once. All three are exported and imported as any
  * other set.
  *
- * A set with the filter "layered", a rate of 1e-5 or more and a capacity can also be made by
+ * A set with the filter "chain", a rate of 1e-5 or more and a capacity can also be made by
  * unseen_set_create: it is a block filter for so many keys (9.9 bits for a key at 1e-2, 20.6 at
  * 1e-4), and then a compact set behind it.
  *
  * Arguments:
  *   - options as for unseen_set_create, with the seed, URL identity and key_bits of the value's
  *     keys. The rate is that of the value. With a
- *     capacity c, a chain doubles at c (2^k - 1) keys. The shape is ignored, and so is every filter
- *     but "compact-count".
+ *     capacity c, a chain doubles at c (2^k - 1) keys. The shape and the filter are ignored.
  *   - value stays as it is; the caller frees it.
  * Ownership: the caller frees *set_out with unseen_set_free.
  * Errors:

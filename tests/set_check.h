@@ -7,9 +7,9 @@
 
 #include "test.h"
 
-#include "filter/compact.h"
 #include "hash/checksum.h"
 #include "set/set.h"
+#include "tags/compact.h"
 
 /* Key number i: 128 random-looking bits, different for each i. */
 static inline struct unseen_key test_key(uint64_t i)
@@ -18,6 +18,9 @@ static inline struct unseen_key test_key(uint64_t i)
     uint64_t high = ~i;
     return (struct unseen_key){test_random(&low), test_random(&high)};
 }
+
+/* A rate for each width of tags. */
+static const double test_fprs[COMPACT_WIDTHS] = {2e-6, UNSEEN_FPR_DEFAULT, 1e-12};
 
 static inline struct compact *test_compact(const struct unseen_set *set, size_t shard)
 {
@@ -30,7 +33,7 @@ static inline struct compact *test_compact(const struct unseen_set *set, size_t 
 struct test_place {
     const struct compact_group *group;
     const uint8_t *page;
-    unsigned r;
+    unsigned low;
     unsigned line[2];
     uint64_t rest; /* the path below the group's prefix */
 };
@@ -38,13 +41,14 @@ struct test_place {
 static inline struct test_place test_place_of(const struct compact *c, struct unseen_key key)
 {
     struct test_place place;
-    unsigned home = (unsigned)(key.lo >> (6 + c->layout->r_bits)) % 8;
-    place.r = (unsigned)(key.lo >> 6) % (1u << c->layout->r_bits);
+    unsigned home = (unsigned)(key.lo >> (6 + c->layout->low_bits)) % 8;
+    place.low = (unsigned)(key.lo >> 6) % (1u << c->layout->low_bits);
+    const unsigned r = place.low % (1u << c->layout->r_bits);
     place.group = compact_find(c, compact_path(c, key));
-    unsigned page = compact_page_of(c->layout, place.group->npages, home, place.r);
+    unsigned page = compact_page_of(c->layout, place.group->npages, home, r);
     place.page = compact_page(c, place.group->page[page]);
     place.line[0] = key.lo % 64;
-    place.line[1] = place.line[0] ^ compact_offset(place.r, c->layout->r_bits);
+    place.line[1] = place.line[0] ^ compact_offset(r, c->layout->r_bits);
     place.rest = compact_path(c, key) << place.group->depth;
     return place;
 }
@@ -59,12 +63,11 @@ static inline uint32_t test_v(const struct compact *c, const uint8_t *line, unsi
 static inline unsigned test_matches(const struct compact *c, struct unseen_key key)
 {
     struct test_place place = test_place_of(c, key);
-    bool wide = c->layout == &unseen__compact_wide;
     unsigned n = 0;
     for (unsigned side = 0; side < 2; side++) {
         const uint8_t *line = place.page + (size_t)place.line[side] * COMPACT_LINE;
         for (unsigned slot = 0; slot < c->layout->slots; slot++) {
-            if (compact_r(wide, line, slot) != place.r) {
+            if (compact_low(c->layout->width, line, slot) != place.low) {
                 continue;
             }
             uint32_t v = test_v(c, line, slot);
@@ -109,7 +112,8 @@ static inline bool test_page_sound(const struct compact *c, const struct compact
                 continue;
             }
             unsigned len = c->layout->v_bits - 1 - (v ? (unsigned)__builtin_ctz(v) : 0);
-            unsigned r = compact_r(c->layout == &unseen__compact_wide, line, slot);
+            const unsigned r =
+                compact_low(c->layout->width, line, slot) % (1u << c->layout->r_bits);
             ok = ok && v != 0 && (v & (c->mark - 1)) == 0 &&
                  compact_home_of(c->layout, group->npages, page, r) < 8;
             generations[group->depth + len]++;

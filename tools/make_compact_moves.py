@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes src/filter/compact_moves.h: where a fingerprint lives in a group of 8 to 15 pages.
+"""Writes src/tags/compact_moves.h: where a fingerprint lives in a group of 8 to 15 pages.
 
 A key has a home (0..7) and a remainder r. For each number of pages m and each r, the 8 homes are
 placed on 8 different pages of the m: then (page, r) determines (home, r), and a tag needs to hold
@@ -8,7 +8,7 @@ r only. From m to m + 1 at most one home of each r moves, always to the new page
 with the same share of all (home, r) pairs, plus or minus one; and what leaves a page is all it has
 in one (cyclic) interval of r, so that a vector comparison finds it.
 
-usage: tools/make_compact_moves.py > src/filter/compact_moves.h
+usage: tools/make_compact_moves.py > src/tags/compact_moves.h
 """
 
 import itertools

@@ -29,7 +29,7 @@ for source in planner/*.c planner/wasi/*.c src/base/{cpu,error,memory,pages,size
     src/{filter,hash,kind,set}/*.c src/list/{geometry,plan}.c \
     cli/commands/plan_{solve,print}.c cli/options/number.c cli/print/{abilities,chart}.c; do
     case $source in
-    src/filter/rate.c | src/list/geometry.c) level=-O2 ;;
+    src/bits/rate.c | src/list/geometry.c) level=-O2 ;;
     *) level=-Oz ;;
     esac
     clang-14 $flags $level -c "$source" -o "$objects/$(echo "$source" | tr / _).o"

@@ -229,8 +229,8 @@ run_fuzzers() {
 
 # Not the tests that take minutes under qemu, nor those of a machine's memory.
 stage_portable() {
-    local slow='bitmap|block|exact|key_attack|limits|list|list_changes|list_page|list_parts|list_spill'
-    slow="^unit/($slow|order|rate|reserve|scalable|set|store|store_filters|store_refresh|url_fast|url_node)/"
+    local slow='bitmap|block|key_attack|limits|list|list_changes|list_page|list_parts|list_spill'
+    slow="^unit/($slow|order|rate|reserve|set|store|store_filters|store_refresh|url_fast|url_node)/"
     local status=0 arch
     for arch in s390x ${all:+aarch64}; do
         tools/portable.sh $arch -R '/portable$' -E "$slow" || status=1

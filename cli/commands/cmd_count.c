@@ -283,7 +283,7 @@ static bool count_create_set(struct count *c, enum unseen_cpu cpu)
     }
     if (status == UNSEEN_ERR_FPR) {
         message_error("--fpr %g: %s", o->seen.fpr, unseen_status_string(status));
-        message_hint("%s --fpr 5e-9", o->command->called);
+        message_hint("%s --fpr 1e-12", o->command->called);
     } else if (status != UNSEEN_OK) {
         message_error("cannot make a set: %s", unseen_status_string(status));
     }

@@ -228,6 +228,21 @@ static bool has_store_row(const struct planned *planned, size_t n)
     return n > 1 && !planned[0].is_list && planned[n - 1].is_list;
 }
 
+/* Names the filter that serves other names, and these. */
+static void print_served(FILE *to, const struct planned *planned, size_t n)
+{
+    const char *served_by = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (planned[i].served_by) {
+            fprintf(to, served_by ? ", %s" : "%s", planned[i].name);
+            served_by = planned[i].served_by;
+        }
+    }
+    if (served_by) {
+        fprintf(to, ": %s serves them.\n", served_by);
+    }
+}
+
 void planned_print(FILE *to, const struct question *q, const struct planned *planned, size_t n)
 {
     int width = 8;
@@ -251,6 +266,7 @@ void planned_print(FILE *to, const struct question *q, const struct planned *pla
         }
     }
     fputs("\nbits: per key. can: g grow, r remove, m merge.\n", to);
+    print_served(to, planned, n);
     if (has_store_row(planned, n)) {
         fputs("A list is a file that unseen build makes; nothing is added to it later.\n", to);
     }
@@ -276,6 +292,9 @@ static void print_can(FILE *to, unsigned abilities)
 static void print_json_row(FILE *to, const struct question *q, const struct planned *p)
 {
     fprintf(to, "{\"filter\":\"%s\"", p->plan.filter);
+    if (p->served_by) {
+        fprintf(to, ",\"served_by\":\"%s\"", p->served_by);
+    }
     if (p->is_list) {
         fprintf(to, ",\"kind\":\"%s\"", unseen_kind_name(p->kind));
     }

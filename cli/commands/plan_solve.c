@@ -61,7 +61,7 @@ static bool plan_fits(const struct planned *p, const struct question *q, uint64_
 
 /* The largest number of keys that fits into the memory, or up to a hundred-thousandth less. More
  * keys never take fewer bytes, but for rounding. The search begins at the number that the bytes of
- * many keys suggest: it is close, but for chains, whose bytes jump from link to link. */
+ * many keys suggest: it is close. */
 static uint64_t most_keys(const struct planned *p, const struct question *q)
 {
     static const uint64_t most = (uint64_t)1 << 56;
@@ -161,9 +161,18 @@ static enum unseen_status solve_by_rate(struct planned *p, const struct question
     return status == UNSEEN_OK && p->bytes > q->memory ? UNSEEN_ERR_SPACE : status;
 }
 
+static const char *served_by(const char *name)
+{
+    struct unseen_plan plan = {.size = sizeof(plan), .filter = name, .fpr = 0.01, .capacity = 1000};
+    const bool is_served =
+        unseen_plan(&plan) == UNSEEN_OK && strcmp(plan.served_by, plan.filter) != 0;
+    return is_served ? plan.served_by : NULL;
+}
+
 static void planned_solve(struct planned *planned, const char *filter, const struct question *q)
 {
-    *planned = (struct planned){.name = filter, .plan = plan_start(filter, q)};
+    *planned = (struct planned){
+        .name = filter, .served_by = served_by(filter), .plan = plan_start(filter, q)};
     struct unseen_plan *plan = &planned->plan;
     const bool by_rate = q->fpr > 0 || (q->bits_per_key == 0 && q->capacity == 0);
     if (q->memory > 0 && by_rate) {
@@ -275,6 +284,17 @@ static double chart_lowest_rate(const struct planned *planned, size_t n)
     return pow(10, floor(log10(fmax(lowest, 1e-14))) - 1);
 }
 
+/* The curve of a name that another filter serves would hide that filter's. */
+static bool is_drawn(const struct planned *p, size_t n)
+{
+    return !p->served_by || n == 1;
+}
+
+static bool has_rates_curve(const struct planned *planned, size_t n, size_t i)
+{
+    return planned[i].status == UNSEEN_OK && !planned[i].is_list && is_drawn(&planned[i], n);
+}
+
 void planned_chart_rates_begin(struct chart *chart, const struct planned *planned, size_t n)
 {
     memset(chart, 0, sizeof(*chart));
@@ -282,7 +302,7 @@ void planned_chart_rates_begin(struct chart *chart, const struct planned *planne
     chart->x = (struct chart_axis){"% of the capacity", 0, 200, false};
     chart->y = (struct chart_axis){"rate", chart_lowest_rate(planned, n), 1, true};
     for (size_t i = 0; i < n; i++) {
-        if (planned[i].status == UNSEEN_OK && !planned[i].is_list) {
+        if (has_rates_curve(planned, n, i)) {
             name_series(&chart->series[chart->nseries++], planned[i].plan.filter);
         }
     }
@@ -294,7 +314,7 @@ void planned_chart_rates_point(struct chart *chart, const struct planned *planne
     const double load = 2.0 * (point + 1) / PLANNED_RATES_POINTS;
     struct chart_series *s = chart->series;
     for (size_t i = 0; i < n; i++) {
-        if (planned[i].status != UNSEEN_OK || planned[i].is_list) {
+        if (!has_rates_curve(planned, n, i)) {
             continue;
         }
         const double rate = planned_rate(&planned[i].plan, load);
@@ -329,9 +349,9 @@ static double bits_at(const struct planned *p, uint64_t capacity, double fpr)
 }
 
 /* Lists of several kinds differ by a constant: one curve is enough. */
-static bool has_bits_curve(const struct planned *p)
+static bool has_bits_curve(const struct planned *p, size_t n)
 {
-    return !p->is_list || p->kind == UNSEEN_KIND_URL;
+    return p->is_list ? p->kind == UNSEEN_KIND_URL : is_drawn(p, n);
 }
 
 void planned_chart_bits_begin(struct chart *chart, const struct planned *planned, size_t n)
@@ -341,7 +361,7 @@ void planned_chart_bits_begin(struct chart *chart, const struct planned *planned
     chart->x = (struct chart_axis){"rate", 1e-1, 1e-9, true};
     chart->y = (struct chart_axis){"bits/key", 0, 80, false};
     for (size_t i = 0; i < n; i++) {
-        if (has_bits_curve(&planned[i])) {
+        if (has_bits_curve(&planned[i], n)) {
             name_series(&chart->series[chart->nseries++], planned[i].plan.filter);
         }
     }
@@ -354,7 +374,7 @@ void planned_chart_bits_point(struct chart *chart, const struct planned *planned
     const double fpr = pow(10, -1 - 8.0 * point / (PLANNED_BITS_POINTS - 1));
     struct chart_series *s = chart->series;
     for (size_t i = 0; i < n; i++) {
-        if (!has_bits_curve(&planned[i])) {
+        if (!has_bits_curve(&planned[i], n)) {
             continue;
         }
         const uint64_t capacity = planned[i].plan.capacity;

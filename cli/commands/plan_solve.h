@@ -30,7 +30,8 @@ struct question {
 };
 
 struct planned {
-    const char *name; /* of the row: a filter, or a list and its kind */
+    const char *name;      /* of the row: a filter, or a list and its kind */
+    const char *served_by; /* the filter that serves a name which is not its own; else NULL */
     bool is_list;
     enum unseen_kind kind; /* of a list */
     struct unseen_plan plan;

@@ -469,7 +469,7 @@ static const struct option_row rows[] = {
      .more = "The other lines are passed over. All repeats and spellings of a URL belong to the same share, on every "
            "machine and in every run."},
     {0, "fpr", COMMAND_MAKERS | COMMAND_COUNT,
-     "accept this share of new lines taken for repeats\n(default 5e-9; from 1.5e-6 up less memory)",
+     "accept this share of new lines taken for repeats\n(default 5e-9; from 1.5e-6 up less memory, below 5e-9\nmore; at least 1e-12)",
      RATE("1e-6", seen.fpr),
      .does = "sets the rate",
      .more = "The rate holds at any number of lines up to 10^10; 5e-9 is also the lowest."},
@@ -481,8 +481,8 @@ static const struct option_row rows[] = {
     {0, "capacity", COMMAND_COUNT,
      "make room for N keys, and grow past it as needed", COUNT("a number of keys", "1e6", seen.capacity)},
     {0, "filter", COMMAND_MAKERS | COMMAND_REWRITE,
-     "the kind of filter: compact (the default), bloom,\nblock, counting, scalable, scalable-bloom,\n"
-     "scalable-count, compact-count or exact; see\nunseen help filters", TEXT("NAME", NULL, seen.filter),
+     "the kind of filter: compact (the default), bloom,\nblock or counting; exact, scalable, scalable-bloom\n"
+     "and scalable-count are compact, too; see\nunseen help filters", TEXT("NAME", NULL, seen.filter),
      .more = "A filter that does not grow needs --capacity; with more lines than that it takes more and more new lines "
            "for repeats: an error at the end says how many, and the exit status is 2. unseen-plan(1) says how much "
            "memory each filter takes."},

@@ -28,7 +28,7 @@ static const struct {
     {"compact", "#0072b2"},  {"bloom", "#d55e00"},          {"block", "#009e73"},
     {"counting", "#cc79a7"}, {"scalable", "#56b4e9"},       {"exact", "#000000"},
     {"list", "#117733"},     {"scalable-bloom", "#b8860b"}, {"scalable-count", "#882255"},
-    {"unseen", "#0072b2"},   {"compact-count", "#332288"},  {"the least", "#7f7f7f"},
+    {"unseen", "#0072b2"},   {"the least", "#7f7f7f"},
 };
 
 static const char *const others[] = {"#e69f00", "#44aa99", "#6a3d9a", "#999933", "#b15928",

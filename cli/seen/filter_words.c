@@ -2,6 +2,7 @@
 #include "seen/filter_words.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,11 +20,10 @@ static const struct {
     {"bloom", "the textbook's, to exchange with others and to compare"},
     {"block", "the fastest, for a number of URLs that is known"},
     {"counting", "removes, counts how often, keeps the size it was given"},
-    {"scalable", "Bloom filters for a number that is not known"},
-    {"scalable-bloom", "the same of classic ones, as Almeida's paper has it"},
-    {"scalable-count", "the same of counting ones: it also removes"},
-    {"compact-count", "counts how often, any number of times"},
-    {"exact", "keeps 64 bits of a key, or 128 if --fpr is below 5.5e-10"},
+    {"exact", "compact with the rate 1e-12"},
+    {"scalable", "compact, which grows as a chain of Bloom filters does"},
+    {"scalable-bloom", "compact, too"},
+    {"scalable-count", "compact that counts"},
 };
 
 /* Empty if the table lacks the filter. */
@@ -79,20 +79,32 @@ static unsigned abilities_of(const char *name)
 /* The lowest power of ten that the filter can promise as its rate. */
 static double lowest_rate(const char *name)
 {
-    double rate = 1e-28;
-    for (; rate < 0.1; rate *= 10) {
+    for (int digits = 28; digits > 1; digits--) {
+        const double rate = 1 / pow(10, digits);
         struct unseen_plan plan = {
             .size = sizeof(plan), .filter = name, .fpr = rate, .capacity = 1000000};
         if (unseen_plan(&plan) == UNSEEN_OK) {
-            break;
+            return rate;
         }
     }
-    return rate;
+    return 0.1;
 }
 
-/* The filter cannot promise the rate: at all, or with keys of so few bits. */
-static void report_rate(const struct seen_options *o, enum unseen_setting setting,
-                        const char *again, const char *files)
+/* Keys of so few bits cannot promise the rate. */
+static void report_key_bits(const struct seen_options *o, const struct unseen_error *error,
+                            const char *again, const char *files)
+{
+    char rate[32] = "";
+    if (o->fpr > 0) {
+        (void)snprintf(rate, sizeof(rate), " --fpr %g", o->fpr);
+    }
+    message_error("%s", error->text);
+    message_hint("%s%s%s%s --key-bits 96%s", again, o->filter ? " --filter " : "",
+                 o->filter ? o->filter : "", rate, files);
+}
+
+/* The filter cannot promise the rate. */
+static void report_rate(const struct seen_options *o, const char *again, const char *files)
 {
     char lowest[24];
     char asked[24];
@@ -102,13 +114,6 @@ static void report_rate(const struct seen_options *o, enum unseen_setting settin
     }
     chart_value(lowest_rate(o->filter), lowest);
     chart_value(o->fpr > 0 ? o->fpr : UNSEEN_FPR_DEFAULT, asked);
-    if (setting == UNSEEN_SETTING_KEY_BITS) {
-        message_error("--filter %s: keys of %u bits promise no rate as low as %s", o->filter,
-                      o->key_bits, asked);
-        message_hint("%s --filter %s --fpr %s --key-bits 128%s%s", again, o->filter, asked,
-                     capacity, files);
-        return;
-    }
     if (o->hashes) {
         message_error("--hashes %u: for a rate of %s the filter would be too large", o->hashes,
                       asked);
@@ -151,6 +156,10 @@ bool filters_report(const struct seen_options *o, const struct unseen_error *err
         report_shape(o, error, again, files);
         return true;
     }
+    if (error->status == UNSEEN_ERR_FPR && error->setting == UNSEEN_SETTING_KEY_BITS) {
+        report_key_bits(o, error, again, files);
+        return true;
+    }
     if (!o->filter) {
         return false;
     }
@@ -162,7 +171,7 @@ bool filters_report(const struct seen_options *o, const struct unseen_error *err
         if (strcmp(o->filter, "compact") == 0) {
             return false;
         }
-        report_rate(o, error->setting, again, files);
+        report_rate(o, again, files);
         return true;
     case UNSEEN_ERR_ARGUMENT:
         if (error->setting != UNSEEN_SETTING_CAPACITY || o->capacity > 0) {

@@ -101,7 +101,7 @@ static bool create_set(struct seen *m, enum unseen_cpu cpu)
     switch (error.status) {
     case UNSEEN_ERR_FPR:
         message_error("--fpr %g: %s", o->fpr, unseen_status_string(error.status));
-        message_hint("unseen --fpr 5e-9");
+        message_hint("unseen --fpr 1e-12");
         break;
     case UNSEEN_ERR_NOMEM:
         message_error("no memory for %" PRIu64 " keys", o->capacity);

@@ -303,7 +303,7 @@ void stores_report(const char *path, const struct seen_options *o, const struct 
         }
         break;
     case UNSEEN_ERR_FPR:
-        call(o, path, " --fpr 5e-9", text, sizeof(text));
+        call(o, path, " --fpr 1e-12", text, sizeof(text));
         message_hint("%s%s", text, input_of(o));
         break;
     default:

@@ -2,7 +2,7 @@
  *
  * Which filters a value has. A value starts as a small set, unless many keys are reserved: then
  * it is a block filter of that size. With a rate from 1e-5 on that part stays, frozen, and the
- * library puts others behind it ("layered"). A small set for a lower rate keeps the first bits
+ * library puts others behind it ("chain"). A small set for a lower rate keeps the first bits
  * of its keys, from which a "compact" set, which grows by itself, is made as if it had been
  * there from the start.
  *
@@ -24,9 +24,9 @@ enum {
 };
 
 /* The lowest rate of a small set with layers (unseen_small.h). */
-static const double layered_rate_min = 1e-5;
+static const double chain_rate_min = 1e-5;
 
-/* A "compact" set has one of two widths: this rate in 36 bits, or UNSEEN_FPR_DEFAULT in 45. */
+/* The module uses two widths of "compact": this rate in 36 bits, or UNSEEN_FPR_DEFAULT in 45. */
 static const double narrow_rate = 1.5e-6;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -47,7 +47,7 @@ static void take_sized(struct recipe *recipe)
                                 .capacity = s->capacity,
                                 .fpr = s->fpr - narrow_rate};
     if (unseen_plan(&sized) == UNSEEN_OK) {
-        recipe->filter = s->is_fixed ? "block" : "layered";
+        recipe->filter = s->is_fixed ? "block" : "chain";
         recipe->starts_small = false;
         recipe->capacity = s->capacity;
         recipe->bytes = sized.bits / 8;
@@ -58,11 +58,10 @@ static void take_sized(struct recipe *recipe)
 static enum unseen_status choose(struct recipe *recipe)
 {
     const struct settings *s = &recipe->settings;
-    const bool is_loose = s->family == FAMILY_BLOOM && s->fpr >= layered_rate_min;
+    const bool is_loose = s->family == FAMILY_BLOOM && s->fpr >= chain_rate_min;
     recipe->starts_small = true;
-    recipe->filter = s->family == FAMILY_CUCKOO ? "compact-count"
-                     : is_loose                 ? "layered"
-                                                : "compact";
+    recipe->filter = is_loose ? "chain" : "compact";
+    recipe->counts = s->family == FAMILY_CUCKOO;
     recipe->rate = is_loose || s->fpr < narrow_rate ? s->fpr : narrow_rate;
     if (is_loose && s->capacity > SMALL_CAPACITY) {
         take_sized(recipe);

@@ -16,6 +16,7 @@ struct recipe {
     unsigned key_bits;
     bool starts_small;
     const char *filter; /* of the set, behind the small set if there is one */
+    bool counts;        /* each add, too */
     double rate;
     uint64_t capacity;        /* of a set that is sized; 0: it grows */
     uint64_t bytes;           /* of such a set, before it grows */

@@ -194,6 +194,7 @@ static struct unseen_set_options set_options(const struct recipe *recipe,
 {
     return (struct unseen_set_options){.size = sizeof(struct unseen_set_options),
                                        .filter = recipe->filter,
+                                       .counts = recipe->counts,
                                        .fpr = recipe->rate,
                                        .capacity = recipe->capacity,
                                        .seed = recipe->settings.seed,
@@ -620,7 +621,7 @@ bool value_load_set(struct value *value, struct unseen_set *set)
     struct unseen_set_stats stats = {.size = sizeof(stats)};
     const bool fits = unseen_set_stats(set, &stats) == UNSEEN_OK &&
                       strcmp(stats.filter, value->recipe->filter) == 0 &&
-                      has_secret_of(value->recipe, set);
+                      stats.counts == value->recipe->counts && has_secret_of(value->recipe, set);
     if (fits) {
         value->set = set;
     } else {

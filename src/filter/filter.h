@@ -3,7 +3,7 @@
  * The operations that every filter has. A filter is a struct that begins with a pointer to its
  * table of operations. It sees 128-bit keys, never strings, and takes its memory from the allocator
  * that it is given. One thread at a time may use a filter; src/set shares filters among threads. A
- * new filter is a file with a table of operations, and a line in filters.c. */
+ * new filter is a file with a table of operations, and a line in set/filters.c. */
 #ifndef UNSEEN_FILTER_FILTER_H
 #define UNSEEN_FILTER_FILTER_H
 
@@ -11,14 +11,14 @@
 
 #include "unseen.h"
 
-struct unseen__tally_part;
+struct unseen__tally;
 
 struct unseen__filter {
     const struct unseen__filter_ops *ops;
 };
 
-/* The pieces of an export that is kept somewhere, as chunks without gaps (hash/chunk.h). A filter
- * reads a piece when it first needs it. */
+/* The pieces of an export that is kept somewhere, as chunks without gaps (hash/chunk.h). The
+ * compact filter reads a piece when it first needs it. */
 struct unseen__pieces {
     /* Reads len bytes at `offset`. Errors: CORRUPT if there are fewer, IO. */
     enum unseen_status (*read)(void *context, uint64_t offset, uint8_t *buf, size_t len);
@@ -57,15 +57,6 @@ struct unseen__filter_params {
 struct unseen__filter_ops {
     const char *name;
     unsigned abilities; /* UNSEEN_CAN_*, in agreement with the operations below */
-    bool takes_shape;   /* create obeys the parameters bits_per_key and hashes */
-
-    /* The fewest bits that a key may have for this rate; NULL: any number will do. */
-    unsigned (*key_bits)(double fpr);
-
-    /* Whether a new set may have this rate; NULL: create says so. A set that was made before keeps
-     * any rate that create takes. */
-    bool (*takes_rate)(double fpr);
-
     /* Into how many filters a set with these parameters may be divided, as a power of two: at most
      * `wanted`, unless the pieces of params->saved need another number. NULL: as many as wanted. */
     enum unseen_status (*shard_bits)(const struct unseen__filter_params *params, unsigned wanted,
@@ -78,8 +69,8 @@ struct unseen__filter_ops {
     /* As unseen_set_add_keys and so on; contains and remove cannot fail. */
     enum unseen_status (*add)(struct unseen__filter *filter, const struct unseen_key *keys,
                               size_t n, uint8_t *verdicts, size_t *ndone_out);
-    /* As add, but a key that is present is left as it is, and not counted once more. NULL: add does
-     * no more than that either. */
+    /* As add, but a key that is present is left as it is, and not counted once more. NULL: add
+     * never counts a key twice, so it is used instead. */
     enum unseen_status (*add_absent)(struct unseen__filter *filter, const struct unseen_key *keys,
                                      size_t n, uint8_t *verdicts, size_t *ndone_out);
     void (*contains)(const struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
@@ -87,18 +78,8 @@ struct unseen__filter_ops {
     void (*remove)(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
                    uint8_t *verdicts);
 
-    /* How often a key was added, as unseen_set_count; NULL: the filter cannot tell. */
+    /* How often a key was added, as unseen_set_count; NULL: the filter does not count. */
     uint64_t (*multiplicity)(const struct unseen__filter *filter, struct unseen_key key);
-
-    /* Secures room for n more keys, so that adding them cannot fail. Each key that add gets uses
-     * up one of them; n < 0 gives room back. A filter needs this operation if its add can fail and
-     * it cannot remove: a batch over several filters could not be undone. */
-    enum unseen_status (*secure)(struct unseen__filter *filter, ptrdiff_t n);
-
-    /* Grows at once to the geometry that a filter made for this capacity (of the whole set) has,
-     * unless it is larger. NULL: the filter does not grow by itself, or not in one step. Errors:
-     * NOMEM, RANDOM; the filter may have grown by some of it. */
-    enum unseen_status (*reserve)(struct unseen__filter *filter, uint64_t capacity);
 
     /* The nkeys of stats alone. It must be cheap: an export calls it at each chunk. */
     uint64_t (*nkeys)(const struct unseen__filter *filter);
@@ -109,9 +90,8 @@ struct unseen__filter_ops {
     void (*stats)(const struct unseen__filter *filter, struct unseen_set_stats *stats);
 
     /* For a filter whose nkeys_estimate and fpr_estimate take a formula: stats leaves them out, and
-     * tally adds the numbers that the formula needs to parts (tally.h). A filter without links uses
-     * the first part. */
-    void (*tally)(const struct unseen__filter *filter, struct unseen__tally_part *parts);
+     * tally adds the numbers that the formula needs (bits/rate.h). */
+    void (*tally)(const struct unseen__filter *filter, struct unseen__tally *tally);
 
     /* Writes the parameters that a reader must know into UNSEEN__PARAMS_LEN bytes of the header.
      * Called for each filter of a set in turn with the same bytes, which are 0 before the first. */
@@ -122,10 +102,6 @@ struct unseen__filter_ops {
      * 2^50. */
     size_t (*save_piece)(const struct unseen__filter *filter, uint64_t *position, uint8_t *buf);
 
-    /* The share of a piece in the digest of its set; the shares are added up. NULL: its checksum.
-     * A filter needs this operation if equal sets can be cut into other pieces. */
-    uint64_t (*digest_piece)(const struct unseen__filter *filter, const uint8_t *piece, size_t len);
-
     /* Load pieces, in any order, into a filter that was created from saved parameters; load_finish
      * checks the whole. A piece goes to every filter of the set that owns a part of it. Every byte
      * may be hostile. */
@@ -133,26 +109,6 @@ struct unseen__filter_ops {
     enum unseen_status (*load_piece)(struct unseen__filter *filter, const uint8_t *piece,
                                      size_t len);
     enum unseen_status (*load_finish)(struct unseen__filter *filter);
-
-    /* Pieces that are read later. The table of an export (table_len bytes) says which pieces come
-     * first in it. load_table takes the place of load_piece for these; *end_out is the offset
-     * behind them. After success the filter owns *pieces, and calls release. Every byte of table
-     * and pieces may be hostile. NULL: all pieces must be loaded. */
-    size_t (*table_len)(const struct unseen__filter *filter);
-    void (*save_table)(const struct unseen__filter *filter, uint8_t *table);
-    enum unseen_status (*load_table)(struct unseen__filter *filter,
-                                     const struct unseen__pieces *pieces, const uint8_t *table,
-                                     size_t len, uint64_t *end_out);
-    /* True if the pieces that n keys need have been read (keys NULL: all pieces). It may run beside
-     * fetch, contains and itself. A filter with a table must have the pieces of the keys before
-     * add, contains and remove, and all pieces before the other operations on pieces. */
-    bool (*has_pieces)(const struct unseen__filter *filter, const struct unseen_key *keys,
-                       size_t n);
-    /* Reads these pieces. Contains may run meanwhile, for keys whose pieces have been read. Errors:
-     * CORRUPT, those of pieces->read. The filter then has no key of that piece, and another fetch
-     * tries again. */
-    enum unseen_status (*fetch)(struct unseen__filter *filter, const struct unseen_key *keys,
-                                size_t n);
 
     /* Union. is_same_shape compares the first filters of two sets. If it is true, every filter gets
      * each piece of the other set of which it owns a part; then merge_finish counts the keys. A
@@ -163,36 +119,14 @@ struct unseen__filter_ops {
                                       size_t len);
     void (*merge_finish)(struct unseen__filter *filter);
 
-    /* A filter whose pieces can be merged one by one, while the other filter changes: the
-     * position of those pieces whose keys may move to others. They come first, at once. 0: it
-     * cannot. */
-    uint64_t merge_first;
-
     /* For unseen_plan: plan fills in the unknown numbers of a plan from the known numbers;
      * plan_rate is the rate of a filter with this plan and nkeys keys. */
     enum unseen_status (*plan)(struct unseen_plan *plan);
     double (*plan_rate)(const struct unseen_plan *plan, double nkeys);
 };
 
-/* The length of a filter's parameters, and of the longest piece. If a filter can be a link of a
- * scalable filter, its pieces are UNSEEN__LINK_HEAD bytes shorter. */
+/* The length of a filter's parameters, and of the longest piece. */
 #define UNSEEN__PARAMS_LEN ((size_t)32)
 #define UNSEEN__PIECE_MAX  (UNSEEN_CHUNK_MAX - 64)
-#define UNSEEN__LINK_HEAD  ((size_t)64)
-
-/* The filter with this name, or NULL. The i'th filter, or NULL after the last. */
-const struct unseen__filter_ops *unseen__filter_find(const char *name);
-const struct unseen__filter_ops *unseen__filter_at(size_t i);
-
-extern const struct unseen__filter_ops unseen__compact_ops;
-extern const struct unseen__filter_ops unseen__compact_count_ops;
-extern const struct unseen__filter_ops unseen__bloom_ops;
-extern const struct unseen__filter_ops unseen__counting_ops;
-extern const struct unseen__filter_ops unseen__exact_ops;
-extern const struct unseen__filter_ops unseen__block_ops;
-extern const struct unseen__filter_ops unseen__scalable_ops;
-extern const struct unseen__filter_ops unseen__scalable_bloom_ops;
-extern const struct unseen__filter_ops unseen__scalable_counting_ops;
-extern const struct unseen__filter_ops unseen__layered_ops;
 
 #endif

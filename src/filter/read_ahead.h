@@ -39,7 +39,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_far)(const KERNEL_FILTER *filter,
 }
 
 /* Needs the group of key i in the ring. */
-UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_near)(const KERNEL_FILTER *filter, bool variant,
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_near)(const KERNEL_FILTER *filter, unsigned variant,
                                                    const struct unseen_key *keys, size_t n,
                                                    size_t i, struct KERNEL(ring) * ring)
 {
@@ -51,7 +51,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_near)(const KERNEL_FILTER *filter, 
 
 /* Fills the ring for the keys from `first` on. After a group has grown, `first` is the next key,
  * and skip is 1: look_ahead has yet to fill the slot of the key just worked on. */
-UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_anew)(const KERNEL_FILTER *filter, bool variant,
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_anew)(const KERNEL_FILTER *filter, unsigned variant,
                                                    const struct unseen_key *keys, size_t n,
                                                    size_t first, size_t skip,
                                                    struct KERNEL(ring) * ring)
@@ -72,7 +72,7 @@ UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_anew)(const KERNEL_FILTER *filter, 
 }
 
 /* After key i: its slot of the ring goes to key i + KERNEL_AHEAD. */
-UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_ahead)(const KERNEL_FILTER *filter, bool variant,
+UNSEEN_INLINE KERNEL_TARGET void KERNEL(look_ahead)(const KERNEL_FILTER *filter, unsigned variant,
                                                     const struct unseen_key *keys, size_t n,
                                                     size_t i, struct KERNEL(ring) * ring)
 {

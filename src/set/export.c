@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "hash/chunk.h"
 #include "hash/chunk_file.h"
+#include "tags/compact.h"
 
 enum {
     FORMAT_VERSION = 1,
@@ -21,6 +22,7 @@ enum {
     NAME_LEN = 16,
     PARAMS_OFFSET = NAME_OFFSET + NAME_LEN,
     PROFILE_LEN_OFFSET = PARAMS_OFFSET + (int)UNSEEN__PARAMS_LEN,
+    COUNTS_OFFSET = PROFILE_LEN_OFFSET + 4,
     GENERATION_OFFSET = PROFILE_LEN_OFFSET + 8,
     PROFILE_OFFSET = GENERATION_OFFSET + 8,
     POSITION_BITS = 50
@@ -83,6 +85,7 @@ static size_t set_put_header(const void *object, uint8_t *p)
         set->ops->save_params(set->shards[i].filter, p + PARAMS_OFFSET);
     }
     store_le32(p + PROFILE_LEN_OFFSET, (uint32_t)profile_len);
+    store_le32(p + COUNTS_OFFSET, set->ops->multiplicity != NULL);
     store_le64(p + GENERATION_OFFSET, generation_of(set));
     memcpy(p + PROFILE_OFFSET, profile, profile_len);
     return PROFILE_OFFSET + profile_len;
@@ -130,13 +133,14 @@ enum unseen_status unseen_set_export(const struct unseen_set *set, uint64_t *cur
 
 size_t unseen__set_table_len(const struct unseen_set *set)
 {
-    return set->ops->table_len && set->shard_bits == 0 ? set->ops->table_len(set->shards[0].filter)
-                                                       : 0;
+    return set->ops == &unseen__compact_ops && set->shard_bits == 0
+               ? unseen__compact_table_len(set->shards[0].filter)
+               : 0;
 }
 
 void unseen__set_save_table(const struct unseen_set *set, uint8_t *table)
 {
-    set->ops->save_table(set->shards[0].filter, table);
+    unseen__compact_save_table(set->shards[0].filter, table);
 }
 
 /* ---- import ---- */
@@ -256,6 +260,13 @@ static enum unseen_status import_header(struct unseen_import *import, const uint
     }
     options.url = strcmp(profile, profile_of(NULL)) == 0 ? NULL : options.url;
     options.filter = name;
+    options.counts = load_le32(p + COUNTS_OFFSET) != 0;
+    if (load_le32(p + COUNTS_OFFSET) > 1) {
+        return UNSEEN_ERR_CORRUPT;
+    }
+    if (!unseen__filter_find(name, options.counts)) {
+        return UNSEEN_ERR_VERSION;
+    }
     options.capacity = 0;
     options.fpr = UNSEEN_FPR_DEFAULT;
     options.bits_per_key = 0; /* the saved parameters have the shape */
@@ -331,13 +342,13 @@ enum unseen_status unseen__import_table(struct unseen_import *import,
 {
     struct unseen_set *set = import->set;
     struct unseen__pieces pieces = *given;
-    if (!set || import->failed || !set->ops->load_table || set->shard_bits > 0) {
+    if (!set || import->failed || set->ops != &unseen__compact_ops || set->shard_bits > 0) {
         return UNSEEN_ERR_UNSUPPORTED;
     }
     pieces.id = import->id;
     pieces.kind = KIND_PIECE;
     const enum unseen_status status =
-        set->ops->load_table(set->shards[0].filter, &pieces, table, len, end_out);
+        unseen__compact_load_table(set->shards[0].filter, &pieces, table, len, end_out);
     import->failed = status != UNSEEN_OK;
     set->fetches = status == UNSEEN_OK;
     return status;

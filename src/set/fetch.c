@@ -4,16 +4,17 @@
  * image of the store when a key first needs it. Only the reading takes a lock: threads that ask for
  * keys whose pieces have been read do not wait. Such a set has one filter. */
 #include "set/set.h"
+#include "tags/compact.h"
 
 enum unseen_status unseen__set_fetch_keys(const struct unseen_set *set,
                                           const struct unseen_key *keys, size_t n)
 {
     struct unseen__shard *shard = &set->shards[0];
-    if (set->ops->has_pieces(shard->filter, keys, n)) {
+    if (unseen__compact_has_pieces(shard->filter, keys, n)) {
         return UNSEEN_OK;
     }
     pthread_mutex_lock(&shard->lock);
-    const enum unseen_status status = set->ops->fetch(shard->filter, keys, n);
+    const enum unseen_status status = unseen__compact_fetch(shard->filter, keys, n);
     pthread_mutex_unlock(&shard->lock);
     return status;
 }

@@ -6,22 +6,24 @@
 #include <stddef.h>
 
 #include "base/sized.h"
-#include "filter/filter.h"
 #include "set/set.h"
 
 const char *unseen_filter_name(size_t i)
 {
-    const struct unseen__filter_ops *ops = unseen__filter_at(i);
-    return ops ? ops->name : NULL;
+    return unseen__filter_name_at(i);
 }
 
 /* The most keys or bits of a plan: more than any machine has, and far below the limit of
  * uint64_t. */
 #define LARGEST 1e18
 
-static const struct unseen__filter_ops *ops_of(const struct unseen_plan *plan)
+/* The filter that serves the name in the plan. The name may say a rate. */
+static const struct unseen__filter_ops *take_filter(struct unseen_plan *plan)
 {
-    return unseen__filter_find(plan->filter ? plan->filter : "compact");
+    const char *name = plan->filter ? plan->filter : "compact";
+    bool counts = false;
+    unseen__filter_resolve(&name, &counts, &plan->fpr);
+    return unseen__filter_find(name, counts);
 }
 
 /* A rate that follows from too few bits may be 1. */
@@ -68,15 +70,17 @@ enum unseen_status unseen_plan(struct unseen_plan *plan)
     if (!is_in_range(&made) || made.fpr >= 1) {
         return UNSEEN_ERR_ARGUMENT;
     }
-    const struct unseen__filter_ops *ops = ops_of(&made);
+    const double given = made.fpr;
+    const struct unseen__filter_ops *ops = take_filter(&made);
     if (!ops) {
         return UNSEEN_ERR_NAME;
     }
     if (!ops->plan) {
         return UNSEEN_ERR_UNSUPPORTED;
     }
-    made.filter = ops->name;
+    made.filter = made.filter ? made.filter : ops->name;
     made.abilities = ops->abilities;
+    made.served_by = ops->name;
     if (!complete_size(&made)) {
         return UNSEEN_ERR_ARGUMENT;
     }
@@ -87,6 +91,7 @@ enum unseen_status unseen_plan(struct unseen_plan *plan)
     if (status == UNSEEN_OK && !complete_size(&made)) {
         status = UNSEEN_ERR_ARGUMENT;
     }
+    made.fpr = given > 0 ? given : made.fpr;
     return status == UNSEEN_OK ? unseen__sized_give(plan, &made, sizeof(made)) : status;
 }
 
@@ -97,6 +102,6 @@ double unseen_plan_rate(const struct unseen_plan *given, double nkeys)
         !is_in_range(&plan) || !(nkeys > 0) || plan.capacity == 0) {
         return 0;
     }
-    const struct unseen__filter_ops *ops = ops_of(&plan);
+    const struct unseen__filter_ops *ops = take_filter(&plan);
     return ops && ops->plan_rate ? ops->plan_rate(&plan, nkeys) : 0;
 }

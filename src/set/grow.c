@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Makes a set of a small set (unseen_small.h). If the small set has layers, they are frozen in
- * front of what follows (filter/layered.h). If it has prefixes of keys, a compact filter takes
+ * front of what follows (set/chain.h). If it has prefixes of keys, a compact filter takes
  * them as keys. */
 #include "unseen_small.h"
 
@@ -10,10 +10,10 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "filter/compact.h"
-#include "filter/layered.h"
+#include "set/chain.h"
 #include "set/set.h"
 #include "small/small.h"
+#include "tags/compact.h"
 
 /* Zeros stand behind a prefix. A filter that took them for bits of the key would lose the key. */
 static enum unseen_status add_prefixes(struct unseen__filter *filter, const struct small *small)
@@ -44,12 +44,12 @@ static enum unseen_status choose_options(const struct unseen_set_options *given,
     }
     struct unseen_small_stats stats = {.size = sizeof(stats)};
     (void)unseen_small_stats(value, &stats);
-    const bool counts = strcmp(options_out->filter, "compact-count") == 0;
-    options_out->filter = counts ? "compact-count" : "compact";
+    options_out->filter = "compact";
     options_out->fpr = stats.fpr_promise;
     if (small->form == SMALL_LAYERED) {
         /* A value that was made for 1e-5 says a rate that is a little lower. */
-        options_out->filter = "layered";
+        options_out->filter = "chain";
+        options_out->counts = false;
         options_out->fpr = fmax(stats.fpr_promise, SMALL_LAYERED_RATE_MIN);
     }
     options_out->bits_per_key = 0;
@@ -86,7 +86,7 @@ enum unseen_status unseen_small_grow(struct unseen_set **set_out, const void *va
         return status;
     }
     struct unseen__filter *filter = set->shards[0].filter;
-    status = small.form == SMALL_LAYERED ? unseen__layered_adopt(filter, value, unit)
+    status = small.form == SMALL_LAYERED ? unseen__chain_adopt(filter, value, unit)
                                          : add_prefixes(filter, &small);
     if (status != UNSEEN_OK) {
         unseen_set_free(set);

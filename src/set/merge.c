@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "tags/compact.h"
 
 enum {
     POSITION_BITS = 50 /* of a merge in steps: 1 + (filter of the other set << 50 | position) */
@@ -44,6 +45,14 @@ static enum unseen_status check_mergeable(const struct unseen_set *set,
     }
     return unseen__error_setting(error, UNSEEN_ERR_MISMATCH, setting,
                                  "the sets do not have the same %s", name);
+}
+
+/* The position of the pieces that must be merged first and at once, because their keys may move to
+ * other pieces while the other set changes. The pieces in front of them can be merged one by one.
+ * 0: the filter's pieces are all merged at once. */
+static uint64_t whole_keys(const struct unseen_set *set)
+{
+    return set->ops == &unseen__compact_ops ? COMPACT_POSITION_KEYS : 0;
 }
 
 /* Gives the piece at *position of a filter of the other set to the filters that own some of its
@@ -95,7 +104,8 @@ static enum unseen_status merge_begin(struct unseen_set *set, const struct unsee
 {
     if (!(set->ops->abilities & UNSEEN_CAN_MERGE)) {
         return unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_FILTER,
-                                     "sets with the filter %s cannot be merged", set->ops->name);
+                                     "sets with the filter %s%s cannot be merged", set->ops->name,
+                                     set->ops->multiplicity ? " that counts" : "");
     }
     enum unseen_status status = check_mergeable(set, other, error);
     if (status != UNSEEN_OK) {
@@ -139,7 +149,7 @@ static enum unseen_status merge_at(struct unseen_set *set, const struct unseen_s
     if (status != UNSEEN_OK) {
         return status;
     }
-    if (len > 0 && position < set->ops->merge_first) {
+    if (len > 0 && position < whole_keys(set)) {
         *cursor = 1 + (shard << POSITION_BITS | position);
     } else if (shard + 1 < unseen__set_nshards(other)) {
         *cursor = 1 + ((shard + 1) << POSITION_BITS);
@@ -161,9 +171,9 @@ enum unseen_status unseen_set_merge_step(struct unseen_set *set, const struct un
     if (*cursor != 0) {
         status = merge_at(set, other, cursor, buf);
     } else {
-        status = merge_from(set, other, set->ops->merge_first, buf);
+        status = merge_from(set, other, whole_keys(set), buf);
         *cursor = 1;
-        if (set->ops->merge_first == 0) {
+        if (whole_keys(set) == 0) {
             merge_finish(set, other);
             *cursor = UNSEEN_MERGE_DONE;
         }

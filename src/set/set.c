@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
-#include "filter/rate.h"
-#include "filter/tally.h"
+#include "bits/bits.h"
+#include "bits/rate.h"
 #include "url/url.h"
 
 enum {
@@ -55,6 +55,7 @@ enum unseen_status unseen__set_options(const struct unseen_set_options *given,
     if (!options.filter) {
         options.filter = "compact";
     }
+    unseen__filter_resolve(&options.filter, &options.counts, &options.fpr);
     if (options.key_bits == 0) {
         options.key_bits = 128;
     }
@@ -70,13 +71,25 @@ enum unseen_status unseen__set_options(const struct unseen_set_options *given,
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen__filter_named(const char *name, const struct unseen__filter_ops **ops_out,
+enum unseen_status unseen__filter_named(const char *name, bool counts,
+                                        const struct unseen__filter_ops **ops_out,
                                         struct unseen_error *error)
 {
-    *ops_out = unseen__filter_find(name);
+    *ops_out = unseen__filter_find(name, counts);
+    if (!*ops_out && unseen__filter_find(name, false)) {
+        return unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_FILTER,
+                                     "the filter %s does not count, compact does", name);
+    }
     return *ops_out ? UNSEEN_OK
                     : unseen__error_setting(error, UNSEEN_ERR_NAME, UNSEEN_SETTING_FILTER,
                                             "there is no filter \"%s\"", name);
+}
+
+/* A filter that grows promises its rate up to 10^10 keys, and so many keys of 64 bits are alike at
+ * a rate of 5.5e-10. Other filters have the number of keys that they were made for. */
+unsigned unseen__key_bits_for(const struct unseen__filter_ops *ops, double fpr)
+{
+    return (ops->abilities & UNSEEN_CAN_GROW) && fpr < 5.5e-10 ? 96 : 64;
 }
 
 /* The number of filters that so many threads share well, as a power of two. */
@@ -151,24 +164,14 @@ static enum unseen_status choose_shard_bits(const struct unseen__filter_ops *ops
     return ops->shard_bits ? ops->shard_bits(&params, *shard_bits_out, shard_bits_out) : UNSEEN_OK;
 }
 
-static enum unseen_status rate_error(struct unseen_error *error, const char *filter, double fpr)
-{
-    return unseen__error_setting(error, UNSEEN_ERR_FPR, UNSEEN_SETTING_FPR,
-                                 "the filter %s promises no rate as low as %g", filter, fpr);
-}
-
-enum unseen_status unseen__rate_check(const struct unseen__filter_ops *ops, double fpr,
-                                      struct unseen_error *error)
-{
-    return !ops->takes_rate || ops->takes_rate(fpr) ? UNSEEN_OK : rate_error(error, ops->name, fpr);
-}
-
 /* Says why a filter could not be made. */
 static enum unseen_status filter_error(struct unseen_error *error, enum unseen_status status,
                                        const struct unseen_set_options *options)
 {
     if (status == UNSEEN_ERR_FPR) {
-        return rate_error(error, options->filter, options->fpr);
+        return unseen__error_setting(error, UNSEEN_ERR_FPR, UNSEEN_SETTING_FPR,
+                                     "the filter %s promises no rate as low as %g", options->filter,
+                                     options->fpr);
     }
     if (status == UNSEEN_ERR_ARGUMENT && options->bits_per_key > 0) {
         return unseen__error_setting(
@@ -191,7 +194,7 @@ static enum unseen_status check_shape(const struct unseen__filter_ops *ops,
                                       struct unseen_error *error)
 {
     const bool has_bits = options->bits_per_key > 0;
-    if ((has_bits || options->hashes) && !ops->takes_shape) {
+    if ((has_bits || options->hashes) && ops != &unseen__bloom_ops) {
         return unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED,
                                      has_bits ? UNSEEN_SETTING_BITS_PER_KEY : UNSEEN_SETTING_HASHES,
                                      "the filter %s takes no %s, bloom does", ops->name,
@@ -218,7 +221,7 @@ static enum unseen_status check_options(const struct unseen__filter_ops *ops,
         return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_CAPACITY,
                                      "the filter %s needs a capacity", ops->name);
     }
-    if (ops->key_bits && options->key_bits < ops->key_bits(options->fpr)) {
+    if (options->bits_per_key == 0 && options->key_bits < unseen__key_bits_for(ops, options->fpr)) {
         return unseen__error_setting(error, UNSEEN_ERR_FPR, UNSEEN_SETTING_KEY_BITS,
                                      "keys of %u bits allow no rate as low as %g",
                                      options->key_bits, options->fpr);
@@ -234,7 +237,7 @@ static enum unseen_status create_set(struct unseen_set **set_out,
     const struct unseen__filter_ops *ops;
     unsigned shard_bits;
     enum unseen_cpu cpu;
-    enum unseen_status status = unseen__filter_named(options->filter, &ops, error);
+    enum unseen_status status = unseen__filter_named(options->filter, options->counts, &ops, error);
     if (status == UNSEEN_OK && !saved) {
         status = check_options(ops, options, error);
     }
@@ -292,10 +295,7 @@ enum unseen_status unseen_set_create(struct unseen_set **set_out,
     struct unseen__secret secret;
     enum unseen_status status = unseen__set_options(given, &options, error);
     if (status == UNSEEN_OK) {
-        status = unseen__filter_named(options.filter, &ops, error);
-    }
-    if (status == UNSEEN_OK && options.bits_per_key == 0) {
-        status = unseen__rate_check(ops, options.fpr, error);
+        status = unseen__filter_named(options.filter, options.counts, &ops, error);
     }
     if (status == UNSEEN_OK) {
         status = unseen__secret_make(options.seed, options.seed_len, &secret, error);
@@ -499,12 +499,12 @@ enum unseen_status unseen_set_stats(const struct unseen_set *set,
 {
     struct unseen_set_stats stats = {.size = sizeof(stats)};
     size_t nshards = unseen__set_nshards(set);
-    struct unseen__tally tally = {.nfilters = 1u << set->shard_bits};
+    struct unseen__tally tally = {0};
     for (size_t i = 0; i < nshards; i++) {
         pthread_mutex_lock(&set->shards[i].lock);
         set->ops->stats(set->shards[i].filter, &stats);
         if (set->ops->tally) {
-            set->ops->tally(set->shards[i].filter, tally.parts);
+            set->ops->tally(set->shards[i].filter, &tally);
         }
         pthread_mutex_unlock(&set->shards[i].lock);
     }
@@ -515,6 +515,7 @@ enum unseen_status unseen_set_stats(const struct unseen_set *set,
     stats.fill /= (double)stats.nslots;
     stats.abilities = set->ops->abilities;
     stats.filter = set->ops->name;
+    stats.counts = set->ops->multiplicity != NULL;
     stats.cpu = unseen__cpu_name(set->cpu);
     return unseen__sized_give(stats_out, &stats, sizeof(stats));
 }

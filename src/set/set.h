@@ -11,6 +11,7 @@
 #include "base/macros.h"
 #include "filter/filter.h"
 #include "hash/key.h"
+#include "set/filters.h"
 
 enum {
     UNSEEN__SHARD_BITS_MAX = 8
@@ -59,8 +60,9 @@ enum unseen_status unseen__set_create(struct unseen_set **set_out,
  * meanwhile. */
 void unseen__set_swap_filters(struct unseen_set *a, struct unseen_set *b);
 
-/* Errors: NAME. */
-enum unseen_status unseen__filter_named(const char *name, const struct unseen__filter_ops **ops_out,
+/* Errors: NAME; UNSUPPORTED: the filter does not count. */
+enum unseen_status unseen__filter_named(const char *name, bool counts,
+                                        const struct unseen__filter_ops **ops_out,
                                         struct unseen_error *error);
 
 /* Says that all chunks of an import together have nbytes bytes at most. A header that asks for a
@@ -108,9 +110,8 @@ UNSEEN_INLINE enum unseen_status unseen__set_fetch_all(const struct unseen_set *
 /* Checks bits per key, which may not come beside a rate. 0: not given. Errors: ARGUMENT. */
 enum unseen_status unseen__shape_check(double fpr, double bits_per_key, struct unseen_error *error);
 
-/* Checks that a new set with this filter may have this rate. Errors: FPR. */
-enum unseen_status unseen__rate_check(const struct unseen__filter_ops *ops, double fpr,
-                                      struct unseen_error *error);
+/* The fewest bits of a key with which a new set of this filter keeps this rate. */
+unsigned unseen__key_bits_for(const struct unseen__filter_ops *ops, double fpr);
 
 /* Copies the options, of whatever size the caller's struct is, fills in defaults, and checks fpr,
  * bits_per_key and key_bits. */
@@ -180,7 +181,7 @@ UNSEEN_INLINE enum unseen_status unseen__set_run_shard(const struct unseen_set *
      * that changes do not cancel out. */
     switch (operation) {
     case UNSEEN__ADD:
-        if (set->ops->add_absent) {
+        if (set->ops->multiplicity) {
             unseen__set_changed(shard, 5, UNSEEN_SEEN, keys, *ndone, verdicts);
         }
         /* fallthrough */

@@ -15,11 +15,6 @@ enum {
     UNANSWERED = 0xff
 };
 
-static bool is_add(enum unseen__operation operation)
-{
-    return operation == UNSEEN__ADD || operation == UNSEEN__ADD_ABSENT;
-}
-
 static size_t shard_of(const struct unseen_set *set, struct unseen_key key)
 {
     return (size_t)((key.hi >> 1) >> (63 - set->shard_bits));
@@ -44,15 +39,6 @@ uint64_t unseen__set_count_key(const struct unseen_set *set, struct unseen_key k
     const uint64_t count = set->ops->multiplicity(s->filter, key);
     pthread_mutex_unlock(&s->lock);
     return count;
-}
-
-static enum unseen_status secure_locked(const struct unseen_set *set, size_t shard, ptrdiff_t n)
-{
-    struct unseen__shard *s = &set->shards[shard];
-    pthread_mutex_lock(&s->lock);
-    enum unseen_status status = set->ops->secure(s->filter, n);
-    pthread_mutex_unlock(&s->lock);
-    return status;
 }
 
 /* Up to SHARED_BATCH keys in the order of their filters. */
@@ -90,7 +76,7 @@ static void sort_by_shard(const struct unseen_set *set, const struct unseen_key 
 static void take_back(const struct unseen_set *set, enum unseen__operation operation,
                       struct sorted *s, size_t n, size_t *ndone)
 {
-    const bool counts_seen = operation == UNSEEN__ADD && set->ops->add_absent;
+    const bool counts_seen = operation == UNSEEN__ADD && set->ops->multiplicity;
     size_t first = n;
     for (size_t i = 0; i < n; i++) {
         if (s->verdicts[i] == UNANSWERED && s->index[i] < first) {
@@ -110,49 +96,13 @@ static void take_back(const struct unseen_set *set, enum unseen__operation opera
     *ndone = first;
 }
 
-/* Makes room for the keys of all filters. If one filter has no room, gives all room back. */
-static enum unseen_status secure_all(const struct unseen_set *set, const struct sorted *s)
-{
-    size_t nshards = unseen__set_nshards(set);
-    enum unseen_status status = UNSEEN_OK;
-    size_t k;
-    for (k = 0; set->ops->secure && k < nshards && status == UNSEEN_OK; k++) {
-        ptrdiff_t count = s->start[k + 1] - s->start[k];
-        status = count ? secure_locked(set, k, count) : UNSEEN_OK;
-    }
-    for (k = status == UNSEEN_OK ? 0 : k - 1; k-- > 0;) {
-        (void)secure_locked(set, k, -(ptrdiff_t)(s->start[k + 1] - s->start[k]));
-    }
-    return status;
-}
-
-/* Called when there is no room for all keys. Adds keys until there is no room for the next one. */
-static enum unseen_status add_singly(const struct unseen_set *set, enum unseen__operation operation,
-                                     const struct unseen_key *keys, size_t n, uint8_t *verdicts,
-                                     size_t *ndone)
-{
-    enum unseen_status status = UNSEEN_OK;
-    size_t one;
-    for (*ndone = 0; *ndone < n && status == UNSEEN_OK; *ndone += status == UNSEEN_OK) {
-        size_t shard = shard_of(set, keys[*ndone]);
-        status = secure_locked(set, shard, 1);
-        if (status == UNSEEN_OK) {
-            status = run_locked(set, shard, operation, &keys[*ndone], 1, verdicts + *ndone, &one);
-        }
-    }
-    return status;
-}
-
 static enum unseen_status run_sorted(const struct unseen_set *set, enum unseen__operation operation,
                                      const struct unseen_key *keys, size_t n, uint8_t *verdicts,
                                      size_t *ndone)
 {
     struct sorted s;
     sort_by_shard(set, keys, n, &s);
-    enum unseen_status result = is_add(operation) ? secure_all(set, &s) : UNSEEN_OK;
-    if (result != UNSEEN_OK) {
-        return add_singly(set, operation, keys, n, verdicts, ndone);
-    }
+    enum unseen_status result = UNSEEN_OK;
     for (size_t k = 0; k < unseen__set_nshards(set); k++) {
         size_t start = s.start[k];
         size_t count = s.start[k + 1] - start;
@@ -194,7 +144,7 @@ enum unseen_status unseen__set_run_shared(const struct unseen_set *set,
                                           const struct unseen_key *keys, size_t n,
                                           uint8_t *verdicts, size_t *ndone)
 {
-    if (n > 0 && is_of_one_shard(set, keys, n) && !(is_add(operation) && set->ops->secure)) {
+    if (n > 0 && is_of_one_shard(set, keys, n)) {
         return run_locked(set, shard_of(set, keys[0]), operation, keys, n, verdicts, ndone);
     }
     for (size_t done = 0; done < n; done += SHARED_BATCH) {

@@ -368,22 +368,22 @@ static enum unseen_status add_new(void **value, struct small *small, struct unse
 /* ---- the rate ---- */
 
 /* The promise of a value with layers, whose own rate has this code, and with what follows them. The
- * promises of SMALL_CHAIN_CODE_MAX and of the code behind it are 9.7e-4 and 8.2e-4. */
+ * promises of SMALL_LINKS_CODE_MAX and of the code behind it are 9.7e-4 and 8.2e-4. */
 static double promise_of(unsigned code)
 {
     const double rate = unseen__rate_of_code(code);
-    return code <= SMALL_CHAIN_CODE_MAX ? rate / (1 - SMALL_CHAIN_SHARE) : rate + SMALL_REST;
+    return code <= SMALL_LINKS_CODE_MAX ? rate / (1 - SMALL_LINKS_SHARE) : rate + SMALL_REST;
 }
 
 /* The code of the layers for a promise. */
 static unsigned code_of(double promise)
 {
-    const unsigned code = unseen__rate_code(promise * (1 - SMALL_CHAIN_SHARE));
-    if (code <= SMALL_CHAIN_CODE_MAX) {
+    const unsigned code = unseen__rate_code(promise * (1 - SMALL_LINKS_SHARE));
+    if (code <= SMALL_LINKS_CODE_MAX) {
         return code;
     }
     const unsigned alone = unseen__rate_code(promise - SMALL_REST);
-    return alone > SMALL_CHAIN_CODE_MAX ? alone : SMALL_CHAIN_CODE_MAX + 1;
+    return alone > SMALL_LINKS_CODE_MAX ? alone : SMALL_LINKS_CODE_MAX + 1;
 }
 
 /* ---- the interface ---- */

@@ -12,7 +12,7 @@ enum {
     SMALL_ROOM = 21824,         /* keys of five full layers */
     SMALL_RUNS_MAX = 256,       /* of the last layer */
     SMALL_CODE_MAX = 203,       /* of the lowest rate with layers */
-    SMALL_CHAIN_CODE_MAX = 122, /* of the lowest rate with a chain behind the layers */
+    SMALL_LINKS_CODE_MAX = 122, /* of the lowest rate with a chain behind the layers */
     SMALL_PREFIXES_MAX = 7000,  /* keys; the first group of a compact filter holds them */
     SMALL_LAYERED = 0,          /* forms */
     SMALL_NARROW = 1,
@@ -21,8 +21,8 @@ enum {
 
 #define SMALL_LAYERED_RATE_MIN 1e-5
 #define SMALL_REST             1.5e-6 /* of the rate: for the compact set behind the layers */
-#define SMALL_CHAIN_MIN        9e-4   /* from this rate on, a chain is behind the layers, */
-#define SMALL_CHAIN_SHARE      0.1    /* with this part of the rate (filter/layered.h) */
+#define SMALL_LINKS_MIN        9e-4   /* from this rate on, a chain is behind the layers, */
+#define SMALL_LINKS_SHARE      0.1    /* with this part of the rate (set/chain.h) */
 
 /* A value as it is read, without a change meanwhile. */
 struct small {

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "filter/filter.h"
 #include "set/set.h"
 #include "store/store.h"
 

@@ -110,13 +110,11 @@ static size_t region_of(struct unseen_key key)
 }
 
 /* Small sets take keys in the order of the log: a set that fits into the cache gains nothing from
- * sorting. So does a chain that counts: the order says which of its links has a key, and a removal
- * must find the key where it was. */
+ * sorting. */
 static bool is_worth_sorting(const struct unseen_set *set)
 {
     struct unseen_set_stats stats = {.size = sizeof(stats)};
-    const bool is_ordered = set->ops->add_absent && (set->ops->abilities & UNSEEN_CAN_GROW);
-    return !is_ordered && unseen_set_stats(set, &stats) == UNSEEN_OK && stats.memory >= SORT_FROM;
+    return unseen_set_stats(set, &stats) == UNSEEN_OK && stats.memory >= SORT_FROM;
 }
 
 static void sort_by_region(struct replay *r)

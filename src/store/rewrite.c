@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "hash/key.h"
 #include "set/set.h"
+#include "tags/stash.h"
 
 enum {
     RECORD_KEYS = 1 << 16, /* keys in each new record */
@@ -27,7 +28,8 @@ enum {
 
 struct writer {
     struct unseen__log *log;
-    struct unseen_set *written; /* NULL, or the keys so far: each is written once */
+    struct unseen_set *written;   /* NULL, or the keys so far: each is written once */
+    struct unseen__stash repeats; /* keys that `written` took for repeats */
     uint8_t *payload;
     uint32_t n;
     struct unseen_error *error;
@@ -52,6 +54,16 @@ static bool write_key(struct writer *w, struct unseen_key key)
     return ++w->n < RECORD_KEYS || flush_record(w);
 }
 
+/* Keeps a key that may be written already. */
+static bool keep_repeat(struct writer *w, struct unseen_key key)
+{
+    if (!unseen__stash_contains(&w->repeats, key)) {
+        w->status = unseen__error_status(
+            w->error, unseen__stash_add(&w->repeats, key, &w->log->allocator), w->log->path);
+    }
+    return w->status == UNSEEN_OK;
+}
+
 static bool write_keys_once(struct writer *w, const struct unseen_key *keys, size_t n)
 {
     uint8_t verdicts[KEYS_ONCE];
@@ -68,7 +80,8 @@ static bool write_keys_once(struct writer *w, const struct unseen_key *keys, siz
             return false;
         }
         for (size_t i = 0; i < slice; i++) {
-            if (verdicts[i] == UNSEEN_NEW && !write_key(w, narrow[i])) {
+            if (!(verdicts[i] == UNSEEN_NEW ? write_key(w, narrow[i])
+                                            : keep_repeat(w, narrow[i]))) {
                 return false;
             }
         }
@@ -93,20 +106,42 @@ static bool rewrite_keys(void *context, const struct unseen_key *keys, size_t n)
 
 /* A log may have a key twice without its removal between: the removal of another key took it away,
  * or is damaged. A filter that counts would count it twice, and one removal would not make it NEW
- * again. So the keys that were written are collected, whole: a rate would lose keys. */
+ * again. So the keys that were written are collected in a set. Its rate loses no key: the few that
+ * it takes for repeats are looked up in the new log at the end (write_unwritten). */
 static enum unseen_status collect_keys(struct writer *w)
 {
     const struct unseen__log_header *header = &w->log->header;
-    const struct unseen__filter_ops *ops = unseen__filter_find(header->filter);
-    const bool is_wide = header->key_bits > 64; /* a set that is exact has 64 or 128 bits */
-    const struct unseen_set_options options = {.size = sizeof(options),
-                                               .filter = "exact",
-                                               .fpr = is_wide ? 1e-28 : 1e-9,
-                                               .key_bits = is_wide ? 128 : 64,
-                                               .allocator = &w->log->allocator};
+    const struct unseen__filter_ops *ops = unseen__filter_find(header->filter, false);
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .fpr = 1e-12, .allocator = &w->log->allocator};
     return ops && ops->add_absent
                ? unseen__set_create(&w->written, &options, &header->secret, NULL, w->error)
                : UNSEEN_OK;
+}
+
+static bool drop_written(void *context, const struct unseen_key *keys, size_t n)
+{
+    struct writer *w = context;
+    for (size_t i = 0; i < n; i++) {
+        (void)unseen__stash_remove(&w->repeats, keys[i]);
+    }
+    return true;
+}
+
+/* Writes the keys that were taken for repeats and are not in the new log. */
+static enum unseen_status write_unwritten(struct writer *w)
+{
+    if (w->repeats.nkeys == 0 || !flush_record(w)) {
+        return w->status;
+    }
+    const enum unseen_status status =
+        unseen__surviving_each(w->log, UINT64_MAX, false, drop_written, w, w->error);
+    for (size_t i = 0; status == UNSEEN_OK && i < w->repeats.nkeys; i++) {
+        if (!write_key(w, w->repeats.keys[i])) {
+            return w->status;
+        }
+    }
+    return status;
 }
 
 /* Copies what the old log says about the output file. The new log takes the place of the old one:
@@ -150,9 +185,13 @@ static enum unseen_status write_survivors(const struct unseen__log *from, struct
         status = unseen__surviving_each(from, UINT64_MAX, skip_damage, rewrite_keys, &w, error);
     }
     if (status == UNSEEN_OK && w.status == UNSEEN_OK) {
+        status = write_unwritten(&w);
+    }
+    if (status == UNSEEN_OK && w.status == UNSEEN_OK) {
         (void)flush_record(&w);
     }
     unseen_set_free(w.written);
+    unseen__stash_release(&w.repeats, &to->allocator);
     unseen__free(&to->allocator, w.payload, size);
     status = status == UNSEEN_OK ? w.status : status;
     if (status == UNSEEN_OK) {

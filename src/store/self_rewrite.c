@@ -8,7 +8,6 @@
  * Each rewrite copies less than has been written since the last, so all of them together cost no
  * more than the writing did. */
 #include "base/error.h"
-#include "filter/filter.h"
 #include "set/set.h"
 #include "store/rewrite.h"
 

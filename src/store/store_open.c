@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/filename.h"
 #include "base/memory.h"
-#include "filter/filter.h"
 #include "set/set.h"
 
 enum {
@@ -40,11 +39,8 @@ static uint64_t capacity_for(const struct unseen_store *store, uint64_t nkeys, u
 {
     *room_out = UINT64_MAX;
     const uint64_t asked = store->log.header.capacity;
-    const struct unseen__filter_ops *ops = unseen__filter_find(store->log.header.filter);
+    const struct unseen__filter_ops *ops = unseen__filter_find(store->log.header.filter, false);
     const bool grows = ops && (ops->abilities & UNSEEN_CAN_GROW);
-    if (grows && ops->add_absent && is_written) {
-        return asked; /* a chain must grow as it grew before: removals ask its links */
-    }
     if (grows) {
         return is_written && asked > nkeys ? asked : nkeys; /* a set to read grows with the log */
     }

@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "base/sized.h"
-#include "filter/filter.h"
 #include "hash/key.h"
 #include "set/set.h"
 
@@ -28,6 +27,8 @@ enum unseen_status unseen__store_options(const struct unseen_store_options *give
     if (status != UNSEEN_OK) {
         return status;
     }
+    bool counts = false; /* a store has each key once */
+    unseen__filter_resolve(&options.filter, &counts, &options.fpr);
     *options_out = options;
     if (options.mode != UNSEEN_STORE_READ && options.mode != UNSEEN_STORE_WRITE &&
         options.mode != UNSEEN_STORE_CREATE && options.mode != UNSEEN_STORE_DRAFT) {
@@ -100,7 +101,7 @@ enum unseen_status unseen__header_change(struct unseen__log_header *header,
                                          struct unseen_error *error)
 {
     const char *name = options->filter ? options->filter : header->filter;
-    const enum unseen_status status = unseen__filter_named(name, ops_out, error);
+    const enum unseen_status status = unseen__filter_named(name, false, ops_out, error);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -116,8 +117,7 @@ enum unseen_status unseen__header_change(struct unseen__log_header *header,
     header->capacity = options->capacity ? options->capacity : header->capacity;
     header->bits_per_key = options->bits_per_key > 0 ? options->bits_per_key : header->bits_per_key;
     header->hashes = options->hashes ? options->hashes : header->hashes;
-    return options->fpr > 0 || options->filter ? unseen__rate_check(*ops_out, header->fpr, error)
-                                               : UNSEEN_OK;
+    return UNSEEN_OK;
 }
 
 struct unseen_set_options unseen__header_set_options(const struct unseen__log_header *header)
@@ -176,8 +176,8 @@ enum unseen_status unseen__store_header_make(struct unseen_store *store,
     if (status != UNSEEN_OK) {
         return status;
     }
-    if (!options->like && options->key_bits == 0 && ops->key_bits) {
-        h->key_bits = ops->key_bits(h->fpr);
+    if (!options->like && options->key_bits == 0) {
+        h->key_bits = unseen__key_bits_for(ops, h->bits_per_key > 0 ? 1 : h->fpr);
     }
     h->read_features |= options->no_log ? UNSEEN__FEATURE_NO_LOG : 0;
     return UNSEEN_OK;

@@ -116,7 +116,7 @@ run count -t , one
 expect 2 '' '*'
 run count -v one
 expect 2 '' '*'
-run count --fpr 1e-12 one
+run count --fpr 1e-13 one
 expect 2 '' '*'
 "$UNSEEN" count one > /dev/full 2> err
 holds [ $? = 2 ]

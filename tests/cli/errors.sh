@@ -63,7 +63,7 @@ done
 for value in 0 1 2 -1 1e x 1%% nan inf 0x1p-4 ''; do
     wrong "--fpr: '$value' is not a rate above 0 and below 1" 'unseen --fpr 1e-6' --fpr "${value/\%\%/%}"
 done
-wrong '--fpr 1e-12: the filter promises no false-positive rate this low' 'unseen --fpr 5e-9' --fpr 1e-12
+wrong '--fpr 1e-13: the filter promises no false-positive rate this low' 'unseen --fpr 1e-12' --fpr 1e-13
 wrong '--filter nothing: no such name' 'unseen help filters' --filter nothing
 for seed in '' 0x 0X 0x1 0xabc 0xgg "0x12 "; do
     wrong "--seed: its value is not a text, or 0x and pairs of hexadecimal digits" 'unseen --seed 0x$(openssl rand -hex 32)' --seed "$seed"

@@ -77,7 +77,7 @@ expect 0 'http://e.com/2\n' ''
 
 # ---- Another log, with another filter, and a commit ---------------------------------------------
 last=rewrite
-holds "$UNSEEN" rewrite --filter exact s 2> /dev/null
+holds "$UNSEEN" rewrite --filter counting --capacity 1e6 --fpr 1e-6 s 2> /dev/null
 add http://e.com/5
 later
 asked dry 'http://e.com/5\nhttp://e.com/6\n' 'http://e.com/6\n'

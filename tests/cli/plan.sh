@@ -39,8 +39,8 @@ unseen --filter bloom --bits 20 --hashes 10 --capacity N FILE makes it.
 ' ''
 # p = (1 - e^(-k n / m))^k at each load, and k = 1: the one-hash bitmap.
 # The bytes that a filter would take are told where they are known, and only if they are the reason.
-run plan --json --memory 1K
-holds grep -qF '{"filter":"scalable","error":"too little memory"}' out
+run plan --json --memory 64
+holds grep -qF '{"filter":"block","error":"too little memory"}' out
 holds grep -qE '\{"filter":"list","kind":"url","bytes":[0-9]+,"error":"too little memory"\}' out
 holds grep -qF '{"filter":"list","kind":"mail","error":"promises no rate this low"}' out
 run plan --bits 8 --hashes 1 --json --filter bloom
@@ -90,8 +90,6 @@ rm in
 run plan --capacity 1e18
 expect 1 '*' ''
 holds grep -qE '^bloom +too few bits, or a number out of its range$' out
-run plan --filter scalable-bloom --capacity 1e16
-expect 1 '*' ''
 # A filter that does not fit at all says which of the two is in the way.
 run plan --memory 1G --fpr 1e-9
 expect 0 '*' ''
@@ -199,8 +197,11 @@ holds grep -q '^Wrong answers as the filter fills$' out
 holds grep -qE '^ +\|.*\*.* ' out
 LC_ALL=C.UTF-8 "$UNSEEN" plan --capacity 1e7 --fpr 1e-4 --plot > utf8
 lacks '\*' utf8
-for name in $names; do
-    holds grep -qE "^.{8} [+|].*[^a-z-]$name(,|\$)" out
+for name in $names; do # a name that compact serves has no curve of its own
+    case $name in
+    exact | scalable*) ;;
+    *) holds grep -qE "^.{8} [+|].*[^a-z-]$name(,|\$)" out ;;
+    esac
 done
 holds [ "$(awk 'length > 80' out)" = '' ]
 run plan --capacity 1e7 --fpr 1e-4
@@ -214,8 +215,11 @@ lacks 'nan\|inf' plan.svg
 if command -v python3 > /dev/null; then
     holds python3 -c 'import xml.dom.minidom as m; m.parse("plan.svg")'
 fi
-for name in $names; do
-    holds grep -q ">$name</text>" plan.svg
+for name in $names; do # a name that compact serves has no curve of its own
+    case $name in
+    exact | scalable*) holds [ "$(grep -c ">$name</text>" plan.svg)" = 0 ] ;;
+    *) holds grep -q ">$name</text>" plan.svg ;;
+    esac
 done
 # A filter has one colour, in both pictures and whatever else is in them.
 colours() { sed -nE "s,.*fill='(#[0-9a-f]*)'>([a-z-]+)</text>,\2 \1,p" "$@" | sort -u; }
@@ -223,7 +227,7 @@ colours() { sed -nE "s,.*fill='(#[0-9a-f]*)'>([a-z-]+)</text>,\2 \1,p" "$@" | so
 "$UNSEEN" plan --capacity 1e9 --svg more.svg > /dev/null
 "$UNSEEN" plan --filter exact --capacity 1e9 --svg one.svg > /dev/null
 colours plan.svg few.svg more.svg one.svg "$TESTS"/../docs/img/*.svg | sed "s,^unseen-,," | grep -xE "($(echo $names list | tr " " "|")) #.*" | sort -u > coloured
-holds [ "$(wc -l < coloured)" -ge 9 ]
+holds [ "$(wc -l < coloured)" -ge 6 ]
 holds [ "$(cut -d ' ' -f 1 coloured | sort | uniq -d)" = '' ]
 holds [ "$(cut -d ' ' -f 2 coloured | sort | uniq -d)" = '' ]
 # - is standard output, which then holds the picture only.

@@ -1,10 +1,10 @@
-# A filter that cannot remove, kept as what it is: --no-log with bloom, block and scalable.
+# A filter that cannot remove, kept as what it is: --no-log with bloom and block.
 . "$(dirname "$0")/lib/common.bash"
 
 seq 1 3000 > one
 seq 2001 5000 > two
 seq 3001 5000 > rest
-for filter in 'bloom --capacity 10000' 'block --capacity 10000' scalable scalable-bloom; do
+for filter in 'bloom --capacity 10000' 'block --capacity 10000'; do
     rm -f bits*
     # shellcheck disable=SC2086 # the options of a filter
     run -s bits --seed 1 --no-log --fpr 1e-6 --filter $filter -p none one

@@ -48,7 +48,7 @@ run rewrite --fpr 2e-6 s.unseen
 expect 0 '' ''
 run -s s.unseen --key-bits 64 --fpr 2e-6 scrapy
 expect 0 '' ''
-wrong 2 '--fpr 1e-12: the filter promises no false-positive rate this low' 'unseen -s new.unseen --fpr 5e-9 FILE' -s new.unseen --fpr 1e-12 one
+wrong 2 '--fpr 1e-13: the filter promises no false-positive rate this low' 'unseen -s new.unseen --fpr 1e-12 FILE' -s new.unseen --fpr 1e-13 one
 wrong 2 '--filter nothing: no such name' 'unseen help filters' -s new.unseen --filter nothing one
 wrong 2 'new.unseen: out of memory' 'without --capacity the set grows as needed' -s new.unseen --capacity 1e18 one
 wrong 2 "no profile 'crwl'" 'unseen -p crawl' -s new.unseen -p crwl one

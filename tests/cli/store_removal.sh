@@ -6,7 +6,7 @@
 # in the next, with the image and without it.
 seq 70000 > once
 cat once once > twice
-for filter in 'counting --capacity 100000 --fpr 1e-6' 'scalable-count --fpr 1e-5' compact exact; do
+for filter in 'counting --capacity 100000 --fpr 1e-6' compact exact; do
     rm -f set.unseen*
     # shellcheck disable=SC2086 # the options of a filter
     run add --seed 1 -p none --filter $filter set.unseen twice

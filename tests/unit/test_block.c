@@ -6,7 +6,7 @@
  * Label: kernels */
 #include "filter_check.h"
 
-#include "filter/block.h"
+#include "bits/block.h"
 
 /* One flag a bit, places one after the other, as docs/format.md says. */
 static bool model_add(struct filter_model *model, struct unseen_key key, bool only_ask)

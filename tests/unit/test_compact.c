@@ -11,18 +11,20 @@
 
 static struct test_allocator counting;
 
-static struct unseen__filter_params params_of(bool wide)
+static const char *const names[COMPACT_WIDTHS] = {"32", "39", "51"};
+
+static struct unseen__filter_params params_of(enum compact_width width)
 {
     return (struct unseen__filter_params){
-        .fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6,
+        .fpr = test_fprs[width],
         .cpu = test_cpu,
         .allocator = {test_alloc, test_free, &counting},
     };
 }
 
-static struct unseen__filter *make(bool wide, unsigned cut)
+static struct unseen__filter *make(enum compact_width width, unsigned cut)
 {
-    struct unseen__filter_params params = params_of(wide);
+    struct unseen__filter_params params = params_of(width);
     struct unseen__filter *filter = NULL;
     if (unseen__compact_create_cut(&filter, &params, cut) != UNSEEN_OK) {
         fprintf(stderr, "no filter\n");
@@ -105,9 +107,9 @@ static bool interval_is_exact(const struct compact *c, unsigned m, unsigned page
     return ok;
 }
 
-static void check_moves(bool wide)
+static void check_moves(enum compact_width width)
 {
-    struct unseen__filter *filter = make(wide, 0);
+    struct unseen__filter *filter = make(width, 0);
     const struct compact *c = inside(filter);
     for (unsigned r = 0; r < 1u << c->layout->r_bits; r++) {
         CHECK(moves_are_sound(c, r));
@@ -286,12 +288,13 @@ static double highest(double mean)
     return mean + 4 * sqrt(mean) + 4;
 }
 
-/* Detects, when planted in the filter: a match that ignores r, a kick that forgets the r of a wide
+/* Detects, when planted in the filter: a match that ignores r, a kick that forgets the r of a width
  * tag, a split that shifts v twice or drops a page, a full map not cleared on removal, probes not
  * renewed after growth. */
-static void check_model(bool wide, unsigned cut, uint64_t noperations, uint64_t universe)
+static void check_model(enum compact_width width, unsigned cut, uint64_t noperations,
+                        uint64_t universe)
 {
-    struct model m = {.filter = make(wide, cut), .universe = universe, .random = 7 + cut};
+    struct model m = {.filter = make(width, cut), .universe = universe, .random = 7 + cut};
     m.present = calloc(universe, 1);
     m.asked = calloc(universe, 1);
     if (!m.present || !m.asked) {
@@ -307,9 +310,8 @@ static void check_model(bool wide, unsigned cut, uint64_t noperations, uint64_t 
     check_state(&m);
     CHECK((double)m.false_seen <= highest(m.false_expected));
     CHECK(highest((double)m.false_seen) >= m.false_expected);
-    printf("model, %s, %u bits cut: %llu keys, %llu wrong of %.1f expected\n",
-           wide ? "wide" : "small", cut, (unsigned long long)m.npresent,
-           (unsigned long long)m.false_seen, m.false_expected);
+    printf("model, %s, %u bits cut: %llu keys, %llu wrong of %.1f expected\n", names[width], cut,
+           (unsigned long long)m.npresent, (unsigned long long)m.false_seen, m.false_expected);
     for (uint64_t i = 0; i < universe; i++) {
         struct unseen_key key = test_key(i);
         uint8_t verdict;
@@ -326,9 +328,9 @@ static void check_model(bool wide, unsigned cut, uint64_t noperations, uint64_t 
 }
 
 /* The checks above can fail: a lost bit, a moved tag and a wrong count are noticed. */
-static void check_checks(bool wide)
+static void check_checks(enum compact_width width)
 {
-    struct unseen__filter *filter = make(wide, 0);
+    struct unseen__filter *filter = make(width, 0);
     struct compact *c = inside(filter);
     struct unseen_key key = test_key(1);
     uint8_t verdict;
@@ -362,44 +364,94 @@ static void check_checks(bool wide)
 
 /* ---- rate ---- */
 
-/* The measured rate is the estimated one, and stays below the promise; the promise and what the
- * estimate must be below are scaled by 2^cut. */
-static void check_rate(bool wide, unsigned cut, uint64_t nkeys_max, uint64_t nquestions)
+/* A rate of 1e-12 cannot be measured. So all keys agree in the 12 bits that a tag of 51 bits has
+ * and a tag of 39 has not: 2^12 times as many answers are wrong. check_bits shows that each of
+ * these bits tells keys apart. */
+enum {
+    EQUAL_BITS = 12
+};
+
+static struct unseen_key rate_key(enum compact_width width, uint64_t i)
 {
-    struct unseen__filter *filter = make(wide, cut);
-    const double promise = ldexp(inside(filter)->layout->promise, (int)cut);
+    struct unseen_key key = test_key(i);
+    if (width == COMPACT_51) {
+        key.lo &= ~((((uint64_t)1 << EQUAL_BITS) - 1) << 13);
+    }
+    return key;
+}
+
+/* The measured rate is the estimated one, and stays below the promise; the promise and what the
+ * estimate must be below are scaled by 2^cut, and by the bits in which all keys agree. */
+static void check_rate(enum compact_width width, unsigned cut, uint64_t nkeys_max,
+                       uint64_t nquestions)
+{
+    struct unseen__filter *filter = make(width, cut);
+    const int scale = (int)cut + (width == COMPACT_51 ? EQUAL_BITS : 0);
+    const double promise = ldexp(inside(filter)->layout->promise, scale);
     const uint64_t absent = (uint64_t)1 << 40;
     uint64_t asked = 0;
     double worst = 0;
     uint64_t n = 0;
     for (uint64_t target = 1000; target <= nkeys_max; target *= 10) {
         for (; n < target; n++) {
-            struct unseen_key key = test_key(n);
+            struct unseen_key key = rate_key(width, n);
             uint8_t verdict;
             size_t ndone;
             (void)filter->ops->add(filter, &key, 1, &verdict, &ndone);
             if (n % 1000 == 999) {
-                double now = estimate(filter);
+                double now = ldexp(estimate(filter), scale - (int)cut);
                 worst = now > worst ? now : worst;
             }
         }
         uint64_t nseen = 0;
         for (uint64_t i = 0; i < nquestions; i++) {
-            struct unseen_key key = test_key(absent + asked++);
+            struct unseen_key key = rate_key(width, absent + asked++);
             uint8_t verdict;
             filter->ops->contains(filter, &key, 1, &verdict);
             nseen += verdict == UNSEEN_SEEN;
         }
-        double expected = estimate(filter) * (double)nquestions;
+        double expected = ldexp(estimate(filter), scale - (int)cut) * (double)nquestions;
         CHECK((double)nseen <= expected + 4 * sqrt(expected) + 2);
         CHECK((double)nseen >= expected - 4 * sqrt(expected) - 2);
         CHECK((double)nseen <= promise * (double)nquestions);
-        printf("rate, %s: %8llu keys: %.3g measured, %.3g estimated, %.3g promised\n",
-               wide ? "wide" : "small", (unsigned long long)n,
-               ldexp((double)nseen / (double)nquestions, -(int)cut),
-               ldexp(expected / (double)nquestions, -(int)cut), ldexp(promise, -(int)cut));
+        printf("rate, %s: %8llu keys: %.3g measured, %.3g estimated, %.3g promised\n", names[width],
+               (unsigned long long)n, ldexp((double)nseen / (double)nquestions, -scale),
+               ldexp(expected / (double)nquestions, -scale), ldexp(promise, -scale));
     }
     CHECK(worst > 0 && worst <= promise);
+    filter->ops->free(filter);
+}
+
+/* Each bit that a tag tells, by its contents or by its page, tells keys apart: a key that differs
+ * from a member in one of them is not in the set. (The number of the line alone does not: a line
+ * and its partner are one pair.) */
+static void check_bits(enum compact_width width)
+{
+    enum {
+        N = 20000
+    };
+    struct unseen__filter *filter = make(width, 0);
+    const struct compact *c = inside(filter);
+    const unsigned lo_bits = 6 + c->layout->low_bits + 3;
+    uint8_t verdict;
+    size_t ndone;
+    for (uint64_t i = 0; i < N; i++) {
+        const struct unseen_key key = test_key(i);
+        CHECK(filter->ops->add(filter, &key, 1, &verdict, &ndone) == UNSEEN_OK);
+    }
+    const unsigned hi_bits = c->layout->v_bits - 1;
+    uint64_t nseen = 0;
+    for (uint64_t i = 0; i < 2000; i++) {
+        for (unsigned bit = 6; bit < lo_bits + hi_bits; bit++) {
+            struct unseen_key key = test_key(i);
+            key.lo ^= bit < lo_bits ? (uint64_t)1 << bit : 0;
+            key.hi ^= bit < lo_bits ? 0 : (uint64_t)1 << (63 - (bit - lo_bits));
+            filter->ops->contains(filter, &key, 1, &verdict);
+            nseen += verdict == UNSEEN_SEEN;
+        }
+    }
+    /* 2,000 questions to a bit: a bit that did not count would be seen in all of them. */
+    CHECK(nseen <= (width == COMPACT_32 ? 10 : 0));
     filter->ops->free(filter);
 }
 
@@ -407,9 +459,9 @@ static void check_rate(bool wide, unsigned cut, uint64_t nkeys_max, uint64_t nqu
 
 /* v runs out after three doublings: tags are copied to both halves, and nothing is lost. Removing
  * is not exact any more; the structure still is. */
-static void check_void(bool wide, uint64_t nkeys)
+static void check_void(enum compact_width width, uint64_t nkeys)
 {
-    struct unseen__filter *filter = make(wide, wide ? 28 : 20);
+    struct unseen__filter *filter = make(width, width ? 28 : 20);
     struct compact *c = inside(filter);
     uint64_t nnew = 0;
     uint64_t nlost = 0;
@@ -496,16 +548,16 @@ static void load(struct unseen__filter *filter, uint64_t nkeys, size_t batch)
 }
 
 /* The same keys in the same order leave the same bytes as one by one in portable C. */
-static void check_levels(bool wide, unsigned cut, uint64_t nkeys)
+static void check_levels(enum compact_width width, unsigned cut, uint64_t nkeys)
 {
     static const size_t batches[] = {1, 2, 31, 32, 33, 255, 256, 257, 5000};
-    struct unseen__filter_params params = params_of(wide);
+    struct unseen__filter_params params = params_of(width);
     struct unseen__filter *specification = NULL;
     params.cpu = UNSEEN_CPU_PORTABLE;
     CHECK(unseen__compact_create_cut(&specification, &params, cut) == UNSEEN_OK);
     load(specification, nkeys, 1);
     for (size_t i = 0; i < sizeof(batches) / sizeof(batches[0]); i++) {
-        struct unseen__filter *filter = make(wide, cut);
+        struct unseen__filter *filter = make(width, cut);
         load(filter, nkeys, batches[i]);
         CHECK(same_bytes(filter, specification));
         CHECK(test_compact_sound(inside(filter)));
@@ -522,9 +574,9 @@ static void check_levels(bool wide, unsigned cut, uint64_t nkeys)
 }
 
 /* A capacity makes room at once: no growth up to it. */
-static void check_capacity(bool wide, uint64_t capacity)
+static void check_capacity(enum compact_width width, uint64_t capacity)
 {
-    struct unseen__filter_params params = params_of(wide);
+    struct unseen__filter_params params = params_of(width);
     struct unseen__filter *filter = NULL;
     params.capacity = capacity;
     CHECK(params.capacity == capacity && unseen__compact_ops.create(&filter, &params) == UNSEEN_OK);
@@ -546,22 +598,23 @@ int main(void)
 {
     test_start();
     const uint64_t scale = test_scale();
-    for (int wide = 0; wide < 2; wide++) {
-        check_moves(wide);
-        check_checks(wide);
-        check_model(wide, 0, 500000 * scale, scale == 1 ? 300007 : 20000003);
-        check_model(wide, wide ? 21 : 13, 500000 * scale, scale == 1 ? 200003 : 2000003);
+    for (enum compact_width width = 0; width < COMPACT_WIDTHS; width++) {
+        check_moves(width);
+        check_checks(width);
+        check_model(width, 0, 500000 * scale, scale == 1 ? 300007 : 20000003);
+        check_model(width, width ? 21 : 13, 500000 * scale, scale == 1 ? 200003 : 2000003);
         if (scale == 1) {
-            check_rate(wide, wide ? 21 : 13, 1000000, 300000);
+            check_rate(width, width ? 21 : 13, 1000000, 300000);
         } else {
-            check_rate(wide, wide ? 18 : 10, 100000000, 20000000);
+            check_rate(width, width ? 18 : 10, 100000000, 20000000);
         }
-        check_void(wide, 200000);
-        check_levels(wide, 0, 60000);
-        check_levels(wide, wide ? 28 : 20, 60000);
-        check_capacity(wide, 1000);
-        check_capacity(wide, 100000);
-        check_capacity(wide, 400000);
+        check_bits(width);
+        check_void(width, 200000);
+        check_levels(width, 0, 60000);
+        check_levels(width, width ? 28 : 20, 60000);
+        check_capacity(width, 1000);
+        check_capacity(width, 100000);
+        check_capacity(width, 400000);
     }
     CHECK_EQ(counting.nlive, 0);
     return test_end();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * "compact-count" against the dumbest correct multiset: a number for each key. Counts are exact
+ * Compact that counts against the dumbest correct multiset: a number for each key. Counts are exact
  * with whole tags, and never too small with tags so short that keys are often taken for others.
  * One item that comes a million times takes no more memory than a few.
  *
@@ -21,7 +21,7 @@ static struct unseen_set_options options_of(double fpr, unsigned threads)
     static const uint64_t seed = 5;
     static const struct unseen_allocator allocator = {test_alloc, test_free, &counting};
     return (struct unseen_set_options){.size = sizeof(struct unseen_set_options),
-                                       .filter = "compact-count",
+                                       .counts = true,
                                        .fpr = fpr,
                                        .seed = &seed,
                                        .seed_len = sizeof(seed),

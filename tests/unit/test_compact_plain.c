@@ -10,20 +10,28 @@
 
 #include "base/memory.h"
 
-extern const struct compact_kernel unseen__compact_small_plain;
-extern const struct compact_kernel unseen__compact_wide_plain;
+extern const struct compact_kernel unseen__compact_32_plain;
+extern const struct compact_kernel unseen__compact_39_plain;
+extern const struct compact_kernel unseen__compact_51_plain;
 
-#include "filter/compact_portable.c"
+#include "tags/compact_portable.c"
 
-static const struct compact_kernel *kernel_of(bool wide, enum unseen_cpu cpu)
+static const struct compact_kernel *const plains[COMPACT_WIDTHS] = {
+    &unseen__compact_32_plain, &unseen__compact_39_plain, &unseen__compact_51_plain};
+
+static const struct compact_kernel *kernel_of(enum compact_width width, enum unseen_cpu cpu)
 {
+    static const struct compact_kernel *const portable[COMPACT_WIDTHS] = {
+        &unseen__compact_32_portable, &unseen__compact_39_portable, &unseen__compact_51_portable};
 #if UNSEEN_X86
     if (cpu >= UNSEEN_CPU_AVX2) {
-        return wide ? &unseen__compact_wide_avx2 : &unseen__compact_small_avx2;
+        static const struct compact_kernel *const avx2[COMPACT_WIDTHS] = {
+            &unseen__compact_32_avx2, &unseen__compact_39_avx2, &unseen__compact_51_avx2};
+        return avx2[width];
     }
 #endif
     (void)cpu;
-    return wide ? &unseen__compact_wide_portable : &unseen__compact_small_portable;
+    return portable[width];
 }
 
 /* ---- pages of any bytes ---- */
@@ -67,11 +75,12 @@ static void check_places(const uint16_t *slots, const uint16_t *places, size_t n
     CHECK_EQ(i, n);
 }
 
-static void check_page(bool wide, const struct compact_kernel *kernel, uint64_t *random)
+static void check_page(enum compact_width width, const struct compact_kernel *kernel,
+                       uint64_t *random)
 {
-    const struct compact_kernel *plain =
-        wide ? &unseen__compact_wide_plain : &unseen__compact_small_plain;
-    const uint32_t slots = wide ? 0x1fff : 0xffff;
+    const struct compact_kernel *plain = plains[width];
+    const unsigned nslots = width == COMPACT_32 ? 16 : width == COMPACT_39 ? 13 : 10;
+    const uint32_t slots = (1u << nslots) - 1;
     static uint8_t page[COMPACT_PAGE];
     static uint8_t copy[COMPACT_PAGE];
     uint16_t got[COMPACT_LINES];
@@ -87,7 +96,7 @@ static void check_page(bool wide, const struct compact_kernel *kernel, uint64_t 
         CHECK_EQ(x.match & slots, y.match & slots);
     }
     for (unsigned i = 0; i < 8; i++) {
-        unsigned n = wide ? 128 : 256;
+        unsigned n = width ? 128 : 256;
         unsigned first = (unsigned)test_random(random) % n;
         unsigned count = i == 0 ? 0 : i == 1 ? n : (unsigned)test_random(random) % n;
         uint16_t places[COMPACT_PLACES];
@@ -98,9 +107,9 @@ static void check_page(bool wide, const struct compact_kernel *kernel, uint64_t 
         check_places(got, places, nplaces);
         for (unsigned line = 0; line < COMPACT_LINES; line++) {
             const uint8_t *bytes = page + (size_t)line * COMPACT_LINE;
-            for (unsigned slot = 0; slot < (wide ? 13 : 16); slot++) {
+            for (unsigned slot = 0; slot < nslots; slot++) {
                 bool in = compact_word(bytes, slot) != 0 &&
-                          ((compact_r(wide, bytes, slot) - first) & (n - 1)) < count;
+                          ((compact_low(width, bytes, slot) - first) & (n - 1)) < count;
                 CHECK(in == (got[line] >> slot & 1));
             }
         }
@@ -140,10 +149,11 @@ static void check_compare(uint64_t *random)
 
 /* ---- whole sets ---- */
 
-static struct compact *make(bool wide, unsigned cut, const struct compact_kernel *kernel)
+static struct compact *make(enum compact_width width, unsigned cut,
+                            const struct compact_kernel *kernel)
 {
     struct unseen__filter_params params = {
-        .fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6,
+        .fpr = test_fprs[width],
         .cpu = UNSEEN_CPU_PORTABLE,
         .allocator = unseen__allocator(NULL),
     };
@@ -189,11 +199,10 @@ static void remove_keys(struct compact *c, const struct unseen_key *keys, size_t
 
 /* The same answers and the same bytes after adds and removes. The normal level gets `step` keys at
  * a time. */
-static void check_sets(bool wide, unsigned cut, size_t step)
+static void check_sets(enum compact_width width, unsigned cut, size_t step)
 {
-    struct compact *normal = make(wide, cut, kernel_of(wide, test_cpu));
-    struct compact *plain =
-        make(wide, cut, wide ? &unseen__compact_wide_plain : &unseen__compact_small_plain);
+    struct compact *normal = make(width, cut, kernel_of(width, test_cpu));
+    struct compact *plain = make(width, cut, plains[width]);
     struct unseen_key keys[BATCH];
     uint8_t a[BATCH];
     uint8_t b[BATCH];
@@ -234,14 +243,14 @@ int main(void)
     test_start();
     uint64_t random = 11;
     check_compare(&random);
-    for (int wide = 0; wide < 2; wide++) {
+    for (enum compact_width width = 0; width < COMPACT_WIDTHS; width++) {
         for (int i = 0; i < 20; i++) {
-            check_page(wide, kernel_of(wide, test_cpu), &random);
-            check_page(wide, kernel_of(wide, UNSEEN_CPU_PORTABLE), &random);
+            check_page(width, kernel_of(width, test_cpu), &random);
+            check_page(width, kernel_of(width, UNSEEN_CPU_PORTABLE), &random);
         }
         for (size_t step = 1; step <= BATCH; step += BATCH - 1) {
-            check_sets(wide, 0, step);
-            check_sets(wide, wide ? 24 : 16, step);
+            check_sets(width, 0, step);
+            check_sets(width, width ? 24 : 16, step);
         }
     }
     return test_end();

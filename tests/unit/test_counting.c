@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "filter/counting.h"
+#include "bits/counting.h"
 #include "filter/filter.h"
 #include "set/set.h"
 
@@ -155,7 +155,7 @@ static size_t count_differences(const struct unseen__filter *filter, const struc
 /* Batches of random length over few keys, so that counters fill up, against the model. */
 static void test_model(double fpr, uint64_t capacity, uint64_t nkeys)
 {
-    const struct unseen__filter_ops *ops = unseen__filter_find("counting");
+    const struct unseen__filter_ops *ops = unseen__filter_find("counting", false);
     struct unseen__filter *filter = NULL;
     const struct unseen__filter_params params = {
         .fpr = fpr, .capacity = capacity, .cpu = test_cpu, .allocator = unseen__allocator(NULL)};

@@ -67,10 +67,13 @@ static void test_set_settings(void)
     o = (struct unseen_set_options){.size = sizeof(o), .fpr = 2};
     CHECK(says(unseen_set_create(&set, &o, &error), UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_FPR,
                "rate of 2"));
-    o = (struct unseen_set_options){.size = sizeof(o), .fpr = 1e-12};
-    CHECK(says(unseen_set_create(&set, &o, &error), UNSEEN_ERR_FPR, UNSEEN_SETTING_FPR, "1e-12"));
+    o = (struct unseen_set_options){.size = sizeof(o), .fpr = 1e-13};
+    CHECK(says(unseen_set_create(&set, &o, &error), UNSEEN_ERR_FPR, UNSEEN_SETTING_FPR, "1e-13"));
     o = (struct unseen_set_options){
-        .size = sizeof(o), .fpr = 1e-12, .filter = "exact", .key_bits = 64};
+        .size = sizeof(o), .filter = "bloom", .capacity = 9, .counts = true};
+    CHECK(says(unseen_set_create(&set, &o, &error), UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_FILTER,
+               "bloom does not count"));
+    o = (struct unseen_set_options){.size = sizeof(o), .fpr = 1e-12, .key_bits = 64};
     CHECK(says(unseen_set_create(&set, &o, &error), UNSEEN_ERR_FPR, UNSEEN_SETTING_KEY_BITS,
                "64 bits"));
     o = (struct unseen_set_options){.size = sizeof(o), .key_bits = 65};
@@ -174,10 +177,10 @@ static void test_merge(void)
     }
     CHECK(says(unseen_set_merge(a, a, &error), UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_NONE,
                "with itself"));
-    struct unseen_set *exact = set_of((struct unseen_set_options){.filter = "exact"});
-    CHECK(says(unseen_set_merge(exact, a, &error), UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_FILTER,
-               "exact"));
-    unseen_set_free(exact);
+    struct unseen_set *counts = set_of((struct unseen_set_options){.counts = true});
+    CHECK(says(unseen_set_merge(counts, a, &error), UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_FILTER,
+               "compact that counts"));
+    unseen_set_free(counts);
     unseen_set_free(a);
 }
 
@@ -213,7 +216,8 @@ static void test_store(void)
         enum unseen_setting setting;
     } others[] = {
         {{.profile = "whatwg"}, UNSEEN_SETTING_PROFILE},
-        {{.filter = "exact"}, UNSEEN_SETTING_FILTER},
+        {{.filter = "bloom"}, UNSEEN_SETTING_FILTER},
+        {{.filter = "exact"}, UNSEEN_SETTING_FPR},
         {{.fpr = 0.5}, UNSEEN_SETTING_FPR},
         {{.key_bits = 128}, UNSEEN_SETTING_KEY_BITS},
         {{.seed = "b", .seed_len = 1}, UNSEEN_SETTING_SEED},

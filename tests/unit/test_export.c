@@ -7,8 +7,8 @@
 
 #include <time.h>
 
-#include "filter/compact_moves.h"
 #include "hash/checksum.h"
+#include "tags/compact_moves.h"
 
 static const uint64_t seed_1 = 1;
 static struct test_allocator counting;
@@ -153,20 +153,23 @@ static void check_void(void)
 
 /* ---- the bytes, read as docs/format.md says, with none of the filter's code ---- */
 
-static bool tag_agrees(const uint8_t *line, unsigned slot, bool wide, unsigned r, uint64_t path)
+static bool tag_agrees(const uint8_t *line, unsigned slot, enum compact_width width, unsigned low,
+                       uint64_t path)
 {
     uint32_t word = load_le32(line + 4 * slot);
-    uint32_t v = wide ? word : word & 0xffffff;
-    unsigned v_bits = wide ? 32 : 24;
-    unsigned tag_r = word >> 24;
-    if (wide) {
-        tag_r = 0;
-        for (unsigned bit = 0; bit < 7; bit++) {
-            unsigned at = 7 * slot + bit;
-            tag_r |= (unsigned)(line[52 + at / 8] >> at % 8 & 1) << bit;
+    uint32_t v = width ? word : word & 0xffffff;
+    unsigned v_bits = width ? 32 : 24;
+    unsigned tag_low = word >> 24;
+    if (width) {
+        const unsigned len = width == COMPACT_39 ? 7 : 19;
+        tag_low = 0;
+        for (unsigned bit = 0; bit < len; bit++) {
+            const unsigned at =
+                width == COMPACT_39 ? 52 * 8 + len * slot + bit : 40 * 8 + 2 + len * slot + bit;
+            tag_low |= (unsigned)(line[at / 8] >> at % 8 & 1) << bit;
         }
     }
-    if (v == 0 || tag_r != r) {
+    if (v == 0 || tag_low != low) {
         return false;
     }
     unsigned mark = 0;
@@ -181,20 +184,25 @@ static bool tag_agrees(const uint8_t *line, unsigned slot, bool wide, unsigned r
     return true;
 }
 
-static bool group_has(const uint8_t *piece, bool wide, struct unseen_key key)
+static bool group_has(const uint8_t *piece, enum compact_width width, struct unseen_key key)
 {
     unsigned depth = piece[1];
     unsigned npages = piece[2];
-    unsigned r_bits = wide ? 7 : 8;
-    unsigned r = (unsigned)(key.lo >> 6) % (1u << r_bits);
-    unsigned home = (unsigned)(key.lo >> (6 + r_bits)) % 8;
-    uint32_t moves = wide ? compact_moves_128[npages - 8][r] : compact_moves_256[npages - 8][r];
+    unsigned r_bits = width ? 7 : 8;
+    unsigned low_bits = width == COMPACT_51 ? 19 : r_bits;
+    unsigned low = (unsigned)(key.lo >> 6) % (1u << low_bits);
+    unsigned r = low % (1u << r_bits);
+    unsigned home = (unsigned)(key.lo >> (6 + low_bits)) % 8;
+    uint32_t moves = width ? compact_moves_128[npages - 8][r] : compact_moves_256[npages - 8][r];
     const uint8_t *page = piece + 16 + (size_t)4096 * (moves >> (4 * home) & 15);
     unsigned a = key.lo % 64;
     unsigned b = a ^ (1 + (63 * r >> r_bits));
-    for (unsigned slot = 0; slot < (wide ? 13 : 16); slot++) {
-        if (tag_agrees(page + (size_t)64 * a, slot, wide, r, key.hi << depth) ||
-            tag_agrees(page + (size_t)64 * b, slot, wide, r, key.hi << depth)) {
+    for (unsigned slot = 0; slot < (width == COMPACT_32   ? 16
+                                    : width == COMPACT_39 ? 13u
+                                                          : 10u);
+         slot++) {
+        if (tag_agrees(page + (size_t)64 * a, slot, width, low, key.hi << depth) ||
+            tag_agrees(page + (size_t)64 * b, slot, width, low, key.hi << depth)) {
             return true;
         }
     }
@@ -204,12 +212,12 @@ static bool group_has(const uint8_t *piece, bool wide, struct unseen_key key)
 static bool image_has(const struct test_image *image, struct unseen_key key)
 {
     size_t len;
-    bool wide = test_chunk(image, 0, &len)[24 + 80] == 2;
+    const enum compact_width width = test_chunk(image, 0, &len)[24 + 80] - 1u;
     for (size_t i = 1; i + 1 < image->n; i++) {
         const uint8_t *piece = test_chunk(image, i, &len) + 24;
         unsigned depth = piece[1];
         if (piece[0] == 1 && (depth == 0 || (key.hi ^ load_le64(piece + 8)) >> (64 - depth) == 0)) {
-            return group_has(piece, wide, key);
+            return group_has(piece, width, key);
         }
     }
     return false;
@@ -524,7 +532,7 @@ static void check_full_pages(double fpr)
 {
     struct unseen_set *set = make(fpr, 1, 0);
     const struct compact *c = test_compact(set, 0);
-    const bool wide = c->layout == &unseen__compact_wide;
+    const enum compact_width width = c->layout->width;
     const unsigned slots = c->layout->slots;
     struct test_image image = test_export(set);
     size_t len;
@@ -535,7 +543,7 @@ static void check_full_pages(double fpr)
             uint8_t *line = chunk + 24 + 16 + (size_t)p * COMPACT_PAGE + (size_t)l * COMPACT_LINE;
             for (unsigned slot = 0; slot < slots; slot++) {
                 uint32_t word = (uint32_t)test_random(&random) | 1;
-                compact_put(wide, line, slot, word, word >> 25);
+                compact_put(width, line, slot, word, word >> (32 - c->layout->low_bits));
             }
         }
     }
@@ -597,11 +605,11 @@ static void check_impossible_groups(void)
 
 /* An empty set with one tag put in: the answer to its piece. With a cut, bits of v below it may not
  * be used. */
-static enum unseen_status import_tag(double fpr, uint32_t word, unsigned r, uint8_t last_byte,
+static enum unseen_status import_tag(double fpr, uint32_t word, unsigned r, uint8_t unused,
                                      uint8_t cut)
 {
     struct unseen_set *set = make(fpr, 1, 0);
-    const bool wide = test_compact(set, 0)->layout == &unseen__compact_wide;
+    const enum compact_width width = test_compact(set, 0)->layout->width;
     struct test_image image = test_export(set);
     size_t len;
     uint8_t *chunk = test_chunk(&image, 0, &len);
@@ -609,8 +617,8 @@ static enum unseen_status import_tag(double fpr, uint32_t word, unsigned r, uint
     test_repair(chunk, len);
     chunk = test_chunk(&image, 1, &len);
     uint8_t *line = chunk + 24 + 16 + (size_t)5 * COMPACT_LINE;
-    compact_put(wide, line, 9, word, r);
-    line[COMPACT_LINE - 1] |= last_byte;
+    compact_put(width, line, 9, word, r);
+    line[width == COMPACT_51 ? 40 : COMPACT_LINE - 1] |= unused;
     test_repair(chunk, len);
     enum unseen_status status = import_changed(&image, 1, chunk, len);
     test_image_free(&image);
@@ -622,17 +630,24 @@ static enum unseen_status import_tag(double fpr, uint32_t word, unsigned r, uint
 static void check_impossible_tags(void)
 {
     const double small = 2e-6;
-    const double wide = UNSEEN_FPR_DEFAULT;
+    const double middle = UNSEEN_FPR_DEFAULT;
+    const double low = 1e-12;
     CHECK(import_tag(small, 0x07000000, 7, 0, 0) == UNSEEN_ERR_CORRUPT); /* no end mark */
     CHECK(import_tag(small, 0x07000001, 7, 0, 0) == UNSEEN_OK);
     CHECK(import_tag(small, 0x07800000, 7, 0, 0) == UNSEEN_OK);
-    CHECK(import_tag(wide, 0x80000000, 7, 0, 0) == UNSEEN_OK);
-    CHECK(import_tag(wide, 0, 0, 0x08, 0) == UNSEEN_ERR_CORRUPT); /* the unused bits */
-    CHECK(import_tag(wide, 0, 0, 0x80, 0) == UNSEEN_ERR_CORRUPT);
+    CHECK(import_tag(middle, 0x80000000, 7, 0, 0) == UNSEEN_OK);
+    CHECK(import_tag(middle, 0, 0, 0x08, 0) == UNSEEN_ERR_CORRUPT); /* the unused bits */
+    CHECK(import_tag(middle, 0, 0, 0x80, 0) == UNSEEN_ERR_CORRUPT);
     CHECK(import_tag(small, 0x07000001, 7, 0, 1) == UNSEEN_ERR_CORRUPT); /* below the cut */
     CHECK(import_tag(small, 0x07000002, 7, 0, 1) == UNSEEN_OK);
-    CHECK(import_tag(wide, 5, 7, 0, 1) == UNSEEN_ERR_CORRUPT);
-    CHECK(import_tag(wide, 6, 7, 0, 1) == UNSEEN_OK);
+    CHECK(import_tag(middle, 5, 7, 0, 1) == UNSEEN_ERR_CORRUPT);
+    CHECK(import_tag(middle, 6, 7, 0, 1) == UNSEEN_OK);
+    CHECK(import_tag(low, 0x80000000, 0x7ff87, 0, 0) == UNSEEN_OK);
+    CHECK(import_tag(low, 0, 0x7ff87, 0, 0) == UNSEEN_OK); /* an empty slot */
+    CHECK(import_tag(low, 0, 0, 1, 0) == UNSEEN_ERR_CORRUPT);
+    CHECK(import_tag(low, 0, 0, 2, 0) == UNSEEN_ERR_CORRUPT);
+    CHECK(import_tag(low, 0, 0, 4, 0) == UNSEEN_OK);
+    CHECK(import_tag(low, 5, 7, 0, 1) == UNSEEN_ERR_CORRUPT);
     CHECK_EQ(counting.nlive, 0);
 }
 
@@ -675,7 +690,7 @@ static void check_header(void)
     CHECK(header_with(&image, 24 + 79, 'x', &plain) == UNSEEN_ERR_CORRUPT);
     CHECK(header_with(&image, 24 + 128, 'N', &plain) == UNSEEN_ERR_MISMATCH);
     CHECK(header_with(&image, 24 + 112, 7, &plain) == UNSEEN_ERR_CORRUPT);
-    CHECK(header_with(&image, 24 + 80, 3, &plain) == UNSEEN_ERR_CORRUPT);
+    CHECK(header_with(&image, 24 + 80, 4, &plain) == UNSEEN_ERR_CORRUPT);
     CHECK(header_with(&image, 24 + 81, 31, &plain) == UNSEEN_ERR_CORRUPT);
     CHECK(header_with(&image, 24 + 82, 200, &plain) == UNSEEN_ERR_CORRUPT);
     struct unseen_set *copy = NULL;
@@ -972,8 +987,8 @@ int main(void)
     check_mixed();
     check_void();
     check_damage();
-    for (int wide = 0; wide < 2; wide++) {
-        double fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6;
+    for (enum compact_width width = 0; width < COMPACT_WIDTHS; width++) {
+        const double fpr = test_fprs[width];
         check_round(fpr, 1, 1, 0);
         check_round(fpr, 1, 1, 100000);
         check_round(fpr, 1, 2, 100000);

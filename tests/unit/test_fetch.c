@@ -510,7 +510,7 @@ static void test_others(void)
     CHECK_EQ(unseen__set_table_len(set), 0);
     unseen_set_free(set);
     options.threads = 0;
-    options.filter = "exact";
+    options.counts = true;
     CHECK(unseen_set_create(&set, &options, NULL) == UNSEEN_OK);
     CHECK_EQ(unseen__set_table_len(set), 0);
     unseen_set_free(set);

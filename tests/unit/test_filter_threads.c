@@ -75,7 +75,7 @@ static void check_filter(const char *filter)
         CHECK_EQ(jobs[i].nlost, 0);
     }
     CHECK(nnew <= KEYS && nnew >= KEYS - 20);
-    CHECK_EQ(filter_stats(set).nkeys, strcmp(filter, "compact-count") == 0 ? nadds : nnew);
+    CHECK_EQ(filter_stats(set).nkeys, strcmp(filter, "scalable-count") == 0 ? nadds : nnew);
     CHECK_EQ(filter_seen(set, 0, KEYS), KEYS);
     unseen_set_free(set);
 }

@@ -272,7 +272,7 @@ int main(void)
         check_answers("compact", widths[i], 4);
         check_answers("bloom", widths[i], 1);
         check_answers("block", widths[i], 4);
-        check_answers("scalable", widths[i], 1);
+        check_answers("counting", widths[i], 1);
     }
     return test_end();
 }

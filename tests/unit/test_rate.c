@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "filter/rate.h"
+#include "bits/rate.h"
 
 enum {
     CELLS_MAX = 512,

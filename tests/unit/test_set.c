@@ -76,20 +76,21 @@ static void check_fpr(void)
 {
     static const struct {
         double fpr;
-        bool wide;
-    } choices[] = {{0, true},       {5e-9, true},  {1e-8, true},  {1e-6, true},  {1.4999e-6, true},
-                   {1.5e-6, false}, {2e-6, false}, {1e-4, false}, {0.999, false}};
+        enum compact_width width;
+    } choices[] = {{1e-12, COMPACT_51},     {4.9999e-9, COMPACT_51}, {0, COMPACT_39},
+                   {5e-9, COMPACT_39},      {1e-8, COMPACT_39},      {1e-6, COMPACT_39},
+                   {1.4999e-6, COMPACT_39}, {1.5e-6, COMPACT_32},    {2e-6, COMPACT_32},
+                   {1e-4, COMPACT_32},      {0.999, COMPACT_32}};
     for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
         struct unseen_set_options options = options_of(choices[i].fpr, 1);
         struct unseen_set *set = make(&options);
         struct unseen_set_stats stats = stats_of(set);
         CHECK(stats.fpr_promise <= (choices[i].fpr > 0 ? choices[i].fpr : UNSEEN_FPR_DEFAULT));
-        CHECK(test_compact(set, 0)->layout ==
-              (choices[i].wide ? &unseen__compact_wide : &unseen__compact_small));
+        CHECK_EQ(test_compact(set, 0)->layout->width, choices[i].width);
         CHECK(stats.fpr_estimate == 0);
         unseen_set_free(set);
     }
-    CHECK(try_fpr(4.9999e-9) == UNSEEN_ERR_FPR);
+    CHECK(try_fpr(0.9999e-12) == UNSEEN_ERR_FPR);
     CHECK(try_fpr(1e-300) == UNSEEN_ERR_FPR);
     CHECK(try_fpr(1.0) == UNSEEN_ERR_ARGUMENT);
     CHECK(try_fpr(-1e-3) == UNSEEN_ERR_ARGUMENT);
@@ -614,8 +615,8 @@ int main(void)
         check_remove_batch(threads);
         check_family(threads);
         check_url(threads);
-        for (int wide = 0; wide < 2; wide++) {
-            double fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6;
+        for (enum compact_width width = 0; width < COMPACT_WIDTHS; width++) {
+            const double fpr = test_fprs[width];
             check_batches(fpr, threads);
             check_stats(fpr, threads);
             check_capacity(fpr, threads);

@@ -141,12 +141,12 @@ enum {
     NRANDOM = 30000
 };
 
-static struct unseen_set *make_set(bool wide, unsigned threads)
+static struct unseen_set *make_set(enum compact_width width, unsigned threads)
 {
     static const uint64_t seed = 1;
     struct unseen_set_options options = {
         .size = sizeof(options),
-        .fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6,
+        .fpr = test_fprs[width],
         .seed = &seed,
         .seed_len = sizeof(seed),
         .threads = threads,
@@ -241,10 +241,10 @@ static void check_twins(struct unseen_set *set, const uint8_t *is_new)
     CHECK(add_key(set, hostile_key(set, twin, 0)) == UNSEEN_NEW);
 }
 
-static void check_hostile(bool wide, unsigned threads)
+static void check_hostile(enum compact_width width, unsigned threads)
 {
     static uint8_t is_new[NHOSTILE];
-    struct unseen_set *set = make_set(wide, threads);
+    struct unseen_set *set = make_set(width, threads);
     fill(set, is_new);
     CHECK(nstashed(set) > 100);
     check_members(set, set, is_new);
@@ -275,10 +275,10 @@ static void check_hostile(bool wide, unsigned threads)
 
 /* From any number of threads to any other; the pieces of stash keys and the deep groups of the
  * hostile path must be accepted. */
-static void check_export(bool wide, unsigned from, unsigned to)
+static void check_export(enum compact_width width, unsigned from, unsigned to)
 {
     static uint8_t is_new[NHOSTILE];
-    struct unseen_set *set = make_set(wide, from);
+    struct unseen_set *set = make_set(width, from);
     fill(set, is_new);
     /* More stash keys than one piece holds, of every prefix, and the zero key. */
     for (uint64_t i = 0; i < 5000; i++) {
@@ -306,11 +306,11 @@ static void check_export(bool wide, unsigned from, unsigned to)
 }
 
 /* Replicas: the same calls give the same bytes, with keys in the stash and some removed from it. */
-static void check_same_bytes(bool wide)
+static void check_same_bytes(enum compact_width width)
 {
     struct test_image images[2];
     for (int i = 0; i < 2; i++) {
-        struct unseen_set *set = make_set(wide, 1);
+        struct unseen_set *set = make_set(width, 1);
         for (uint64_t k = 0; k < NHOSTILE; k++) {
             (void)add_key(set, hostile_key(set, k % 4096, k / 4096));
             if (k % 3 == 0) {
@@ -335,14 +335,14 @@ int main(void)
     check_stash_nomem();
     check_salts();
     check_stash_made_to_collide();
-    for (int wide = 0; wide < 2; wide++) {
-        check_hostile(wide, 1);
-        check_hostile(wide, 2);
-        check_export(wide, 1, 1);
-        check_export(wide, 1, 2);
-        check_export(wide, 2, 1);
-        check_export(wide, 2, 32);
-        check_export(wide, 32, 2);
+    for (enum compact_width width = 0; width < COMPACT_WIDTHS; width++) {
+        check_hostile(width, 1);
+        check_hostile(width, 2);
+        check_export(width, 1, 1);
+        check_export(width, 1, 2);
+        check_export(width, 2, 1);
+        check_export(width, 2, 32);
+        check_export(width, 32, 2);
     }
     return test_end();
 }

@@ -674,7 +674,7 @@ static void test_counts_once(const char *filter, unsigned key_bits)
     options.filter = filter;
     options.key_bits = key_bits;
     options.fpr = 1e-5;
-    options.capacity = strncmp(filter, "scalable", 8) == 0 ? 0 : 1000;
+    options.capacity = 1000;
     test_folder_clear(dir);
     (void)change_one(&options, false);
     const uint64_t end = change_one(&options, true);
@@ -1579,9 +1579,7 @@ int main(void)
     test_open_beside_writer(make_few, merge, 3, 150000);
     test_open_beside_writer(make_torn, go_on_with_torn, 8, 330000);
     for (unsigned key_bits = 64; key_bits <= 128; key_bits += 32) {
-        test_counts_once("compact-count", key_bits);
         test_counts_once("counting", key_bits);
-        test_counts_once("scalable-count", key_bits);
     }
     test_headers();
     test_two_headers();
@@ -1598,8 +1596,6 @@ int main(void)
     test_no_log();
     test_no_log_bits("bloom");
     test_no_log_bits("block");
-    test_no_log_bits("scalable");
-    test_no_log_bits("scalable-bloom");
     test_output();
     test_commit_poll();
     test_interrupted_output();

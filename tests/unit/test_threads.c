@@ -251,8 +251,8 @@ int main(void)
 {
     test_start();
     check_checks();
-    for (int wide = 0; wide < 2; wide++) {
-        double fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6;
+    for (enum compact_width width = 0; width < COMPACT_WIDTHS; width++) {
+        const double fpr = test_fprs[width];
         check_race(fpr, false, 40000);
         check_race(fpr, true, 100000);
         check_mix(fpr);
