@@ -41,7 +41,7 @@ LAYERS = {
                           r'cli/(canon|explain|profile)$']),
     'hash': (['src/hash'], [r'unit/(key|set|store|export)/', r'cli/(store_commands|merge)']),
     'bitmap': (['src/bitmap'], [r'unit/bitmap/', r'cli/sort$|fuzz/bitmap']),
-    'filter': (['src/filter'], [r'unit/(compact|stash|rate|plan|counting|bloom|block)',
+    'filter': (['src/filter', 'src/tags', 'src/bits'], [r'unit/(compact|stash|rate|plan|counting|bloom|block)',
                                 r'unit/(set|export|threads|filter_threads)', r'fuzz/', r'cli/(filter|plan)$']),
     'set': (['src/set'], [r'unit/(set|export|plan|threads|memory)/avx2', r'fuzz/(import|set)',
                           r'cli/(store_commands|merge|filter|plan)']),
