@@ -4,16 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands/apply.h"
-#include "commands/bloom.h"
-#include "commands/claims.h"
-#include "commands/cuckoo.h"
-#include "commands/guard.h"
-#include "commands/load.h"
-#include "commands/merge.h"
-#include "commands/scandump.h"
-#include "commands/shards.h"
-#include "commands/urls.h"
+#include "commands/handlers.h"
 
 enum access {
     ASK,

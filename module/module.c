@@ -6,9 +6,8 @@
 #include <unseen.h>
 
 #include "command_table.h"
-#include "commands/guard.h"
 #include "commands/guard_leases.h"
-#include "commands/shards.h"
+#include "commands/handlers.h"
 #include "keys/effects.h"
 #include "keys/loads.h"
 #include "keys/type.h"

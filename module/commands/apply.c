@@ -1,5 +1,8 @@
-/* SPDX-License-Identifier: MIT */
-#include "commands/apply.h"
+/* SPDX-License-Identifier: MIT
+ *
+ * UNSEEN.CREATE, APPLY and LEASE: a replica or an AOF makes the change that the primary made
+ * (keys/effects.h). */
+#include "commands/handlers.h"
 
 #include <unseen.h>
 

@@ -1,5 +1,7 @@
-/* SPDX-License-Identifier: MIT */
-#include "commands/bloom.h"
+/* SPDX-License-Identifier: MIT
+ *
+ * The commands BF.*, in the dialect of RedisBloom or of valkey-bloom. */
+#include "commands/handlers.h"
 
 #include <stdio.h>
 

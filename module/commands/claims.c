@@ -1,5 +1,8 @@
-/* SPDX-License-Identifier: MIT */
-#include "commands/claims.h"
+/* SPDX-License-Identifier: MIT
+ *
+ * UNSEEN.CLAIM, ACK and RENEW: a URL that a worker has claimed and not finished comes to another
+ * worker when its time has run out, so a worker that dies loses no page. */
+#include "commands/handlers.h"
 
 #include "commands/items.h"
 #include "keys/effects.h"

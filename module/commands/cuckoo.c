@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
+ * The commands CF.*, as RedisBloom has them. Items can be deleted, and repeats are counted.
+ *
  * RedisBloom's table of buckets is not built here: BUCKETSIZE, MAXITERATIONS and EXPANSION are
  * checked and reported, and do nothing. */
-#include "commands/cuckoo.h"
+#include "commands/handlers.h"
 
 #include <stdio.h>
 

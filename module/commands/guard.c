@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
+ * GUARD.*: a filter, a cache and a lease in front of a database. A key that the filter does not
+ * know is absent, a key with a value is answered, and any other key is leased to exactly one
+ * loader.
+ *
  * A reply of GUARD.GET is an array of a word and what belongs to it:
  *
  *     absent nil    value BYTES    lease TOKEN    busy MILLISECONDS
@@ -7,7 +11,7 @@
  * and, if there is no such filter, a third element, "nofilter": then every key may be present.
  *
  * Values are plain strings of the server: they are saved and replicated as such. */
-#include "commands/guard.h"
+#include "commands/handlers.h"
 
 #include <string.h>
 

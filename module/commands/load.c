@@ -1,5 +1,14 @@
-/* SPDX-License-Identifier: MIT */
-#include "commands/load.h"
+/* SPDX-License-Identifier: MIT
+ *
+ * Values that come in by commands, frame by frame: BF.LOADCHUNK, CF.LOADCHUNK, BF.LOAD, and, for
+ * replicas and the AOF, with several frames in a command,
+ *
+ *     UNSEEN.LOAD key FIRST|NEXT frame...
+ *     UNSEEN.LOAD key DROP
+ *
+ * A value is put together aside (keys/loads.h), and its key appears when the last frame has come.
+ * DROP forgets the frames that have come. */
+#include "commands/handlers.h"
 
 #include "commands/load_steps.h"
 #include "keys/frames.h"

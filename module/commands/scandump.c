@@ -1,5 +1,7 @@
-/* SPDX-License-Identifier: MIT */
-#include "commands/scandump.h"
+/* SPDX-License-Identifier: MIT
+ *
+ * BF.SCANDUMP and CF.SCANDUMP: a value goes out frame by frame. */
+#include "commands/handlers.h"
 
 #include "keys/keys.h"
 #include "server/errors.h"

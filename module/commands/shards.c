@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
+ * UNSEEN.SHARD: which key of a cluster a URL belongs to, for clients that cannot compute it
+ * themselves (unseen_shards_find). The command needs no key, so any node answers it.
+ *
  *     UNSEEN.SHARD name [SHARDS n] [PROFILE profile] url...  ->  name:{tag} for each URL */
-#include "commands/shards.h"
+#include "commands/handlers.h"
 
 #include <stdio.h>
 #include <string.h>

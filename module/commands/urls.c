@@ -1,5 +1,7 @@
-/* SPDX-License-Identifier: MIT */
-#include "commands/urls.h"
+/* SPDX-License-Identifier: MIT
+ *
+ * The commands UNSEEN.*: sets of URLs, by URL identity. */
+#include "commands/handlers.h"
 
 #include <string.h>
 
