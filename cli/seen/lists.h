@@ -12,7 +12,7 @@ struct opened_list {
     struct unseen_list *list; /* NULL: no list is open */
     enum unseen_kind kind;
     const char *path;  /* not copied */
-    bool takes_canons; /* set by the caller: questions are canonical forms under lists_url */
+    bool takes_canons; /* set by the caller: questions are canonical forms under unseen_list_url */
 };
 
 /* Opens the list at path to ask it. False if that failed, which has been reported. */
