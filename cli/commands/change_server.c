@@ -16,32 +16,20 @@
 struct server_change {
     struct change change; /* without a store */
     struct seen seen;
-    const struct batch *kept[FEED_KEPT];
-    size_t nkept;
 };
 
-_Static_assert((int)FEED_KEPT <= (int)REMOTE_PIECES, "a question takes all that is kept");
-
-static bool change_keep(void *context, const struct batch *b)
-{
-    struct server_change *c = context;
-    change_count(&c->change, b);
-    c->kept[c->nkept++] = b;
-    return true;
-}
-
-/* Asks the server to add or remove all lines that are kept. */
-static bool change_kept(void *context)
+/* Asks the server to add or remove all lines of n batches. */
+static bool take_kept(void *context, const struct batch *const *batches, size_t n)
 {
     struct server_change *c = context;
     struct report *report = &c->change.report;
     uint8_t verdicts[FEED_KEPT * BATCH_LINES];
     size_t nlines = 0;
-    for (size_t i = 0; i < c->nkept; i++) {
-        nlines += c->kept[i]->n;
+    for (size_t i = 0; i < n; i++) {
+        change_count(&c->change, batches[i]);
+        nlines += batches[i]->n;
     }
-    const enum unseen_status status = seen_ask_server(&c->seen, c->kept, c->nkept, verdicts);
-    c->nkept = 0;
+    const enum unseen_status status = seen_ask_server(&c->seen, batches, n, verdicts);
     for (size_t i = 0; i < nlines; i++) {
         report->nnew += verdicts[i] == UNSEEN_NEW;
         report->nseen += verdicts[i] == UNSEEN_SEEN;
@@ -66,8 +54,7 @@ static void read_lines(struct server_change *c)
         .input = &o->input,
         .identity = &identity,
         .out = &none,
-        .take = change_keep,
-        .settle = change_kept,
+        .take_kept = take_kept,
         .context = c,
     };
     feed_run(&feed);

@@ -34,8 +34,6 @@ struct dedup {
     struct identity identity;
     struct feed feed;
     struct parts parts;
-    const struct batch *kept[FEED_KEPT];
-    size_t nkept;
     struct output out;
     struct output repeats; /* -D */
     struct output tee;
@@ -312,36 +310,22 @@ static bool dedup_take_batch(void *context, const struct batch *b)
 
 /* ---- Batches for a server -------------------------------------------------------------------- */
 
-_Static_assert((int)FEED_KEPT <= (int)REMOTE_PIECES, "a question takes all that is kept");
-
-static bool keep_batch(void *context, const struct batch *b)
-{
-    struct dedup *d = context;
-    d->kept[d->nkept++] = b;
-    return true;
-}
-
 /* Asks the server for all lines that are kept, at once: a question and its answer wake two
  * processes. The run first writes what was answered before, so a run that is killed loses no more
  * lines than it asked for at once. */
-static bool answer_kept(void *context)
+static bool take_kept(void *context, const struct batch *const *batches, size_t n)
 {
     struct dedup *d = context;
     uint8_t verdicts[FEED_KEPT * BATCH_LINES];
-    const size_t nkept = d->nkept;
     size_t at = 0;
-    d->nkept = 0;
-    if (nkept == 0) {
-        return true;
-    }
     if (!output_flush(&d->out)) {
         return false;
     }
-    note_status(d, seen_ask_server(&d->seen, d->kept, nkept, verdicts));
-    for (size_t i = 0; i < nkept; i++) {
-        answer_taken(d, d->kept[i], 0, verdicts + at, d->kept[i]->n);
-        count_batch(d, d->kept[i], d->kept[i]->n);
-        at += d->kept[i]->n;
+    note_status(d, seen_ask_server(&d->seen, batches, n, verdicts));
+    for (size_t i = 0; i < n; i++) {
+        answer_taken(d, batches[i], 0, verdicts + at, batches[i]->n);
+        count_batch(d, batches[i], batches[i]->n);
+        at += batches[i]->n;
     }
     report_poll();
     return !d->full;
@@ -608,8 +592,7 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
     if (dedup_prepare(&d, cpu)) {
         d.parts.set = d.seen.asks_parts ? d.seen.asked.own : NULL;
         if (d.seen.asked.server && d.left == UINT64_MAX) {
-            d.feed.take = keep_batch;
-            d.feed.settle = answer_kept;
+            d.feed.take_kept = take_kept;
         }
         if (d.left > 0) {
             feed_run(&d.feed);

@@ -16,16 +16,21 @@ struct one_thread {
     struct batch *slots; /* used in turn */
     size_t nslots;       /* FEED_KEPT if batches are kept, otherwise 1 */
     uint64_t ntaken;
-    uint64_t nsettled; /* of these, answered if batches are kept */
+    uint64_t nsettled; /* of these, answered, if batches are kept */
     bool stops;        /* kept batches could not be answered */
 };
 
 /* Answers the batches that are kept. */
 static void settle(struct one_thread *a)
 {
-    struct feed *f = a->feed;
-    a->stops = a->stops || (f->settle && !f->settle(f->context));
+    const struct feed *f = a->feed;
+    const struct batch *kept[FEED_KEPT];
+    size_t n = 0;
+    for (; a->nsettled < a->ntaken && f->take_kept; a->nsettled++) {
+        kept[n++] = &a->slots[a->nsettled % a->nslots];
+    }
     a->nsettled = a->ntaken;
+    a->stops = a->stops || (n > 0 && !f->take_kept(f->context, kept, n));
 }
 
 static bool settle_used(void *context, uint64_t n)
@@ -46,7 +51,7 @@ static int settle_before_wait(void *context)
 
 static bool start(struct one_thread *a)
 {
-    const bool keeps = a->feed->settle != NULL;
+    const bool keeps = a->feed->take_kept != NULL;
     a->reader->nblocks = keeps ? BLOCKS_KEPT : 1;
     a->reader->wait = keeps ? (struct input_wait){settle_before_wait, settle_used, a}
                             : (struct input_wait){feed_before_wait, NULL, a->feed};
@@ -63,9 +68,11 @@ static const struct batch *next_batch(struct one_thread *a)
     if (a->ntaken - a->nsettled == a->nslots) {
         settle(a);
     }
-    const bool more = !a->stops && reader_next(a->reader, b, true);
+    if (a->stops || !reader_next(a->reader, b, true) || a->stops) {
+        return NULL;
+    }
     a->ntaken++;
-    return more && !a->stops ? b : NULL;
+    return b;
 }
 
 static void run_in_one_thread(struct feed *f, struct reader *reader)
@@ -129,7 +136,7 @@ void feed_run(struct feed *f)
     if (files_have_fifo(reader.names, reader.nnames)) {
         output_make_elastic(f->out);
     }
-    const bool one_by_one = f->out->elastic || f->settle;
+    const bool one_by_one = f->out->elastic || f->take_kept;
     const bool is_run = !one_by_one && ((threads > 2 && f->identity && rounds_run(f, &reader)) ||
                                         (threads > 1 && pair_run(f, &reader)));
     if (!is_run) {

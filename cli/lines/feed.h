@@ -27,10 +27,10 @@ struct feed {
     struct output *more; /* a second one, or NULL */
     /* Answers a batch; false ends the run. */
     bool (*take)(void *context, const struct batch *b);
-    /* NULL, or `take` keeps batches, at most FEED_KEPT of them, and this function answers all that
-     * are kept; false ends the run. It is called before the memory of a batch is used again, before
-     * each wait for input, and at the end. One thread does everything then. */
-    bool (*settle)(void *context);
+    /* If not NULL, called in place of `take`: answers up to FEED_KEPT batches, which are kept until
+     * there are so many, the memory of one is needed, or the run is about to wait for input. One
+     * thread does everything then. */
+    bool (*take_kept)(void *context, const struct batch *const *batches, size_t n);
     /* Called before each wait for input, after the outputs have been written, and about once a
      * second during the wait; may be NULL. */
     void (*poll)(void *context);

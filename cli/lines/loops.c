@@ -43,7 +43,7 @@ bool feed_give(struct feed *f, const struct batch *b)
 {
     report_batch(f, b);
     f->failed = b->failed;
-    return f->take(f->context, b) && feed_goes_on(f);
+    return (f->take_kept || f->take(f->context, b)) && feed_goes_on(f);
 }
 
 enum feed_state feed_answer(struct feed *f, struct reader *reader, const struct batch *b,

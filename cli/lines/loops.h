@@ -18,7 +18,7 @@ bool rounds_run(struct feed *f, struct reader *reader);
 /* Writes the outputs; see struct input_wait. The context is the feed. */
 int feed_before_wait(void *context);
 
-/* Has a batch answered; false if the run is to stop. */
+/* Has a batch answered, unless it is kept; false if the run is to stop. */
 bool feed_give(struct feed *f, const struct batch *b);
 
 enum feed_state {

@@ -105,7 +105,7 @@ static const struct option_row *row_of(const struct command *command, int c)
 /* Refuses a name that asks for another format than lines, and hints at the pipe to type. */
 static bool check_output_name(const struct options *o, const char *name, const char *hint)
 {
-    const char *program = name ? output_format_of(name) : NULL;
+    const char *program = name && name != o->plan.svg ? output_format_of(name) : NULL;
     const char *store = o->command->bit == COMMAND_DEDUP ? o->seen.path : NULL;
     const bool has_name = o->command->bit != COMMAND_BITS && o->input.nfiles == 1 &&
                           !o->input.none_named && !o->seen.path;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lines/feed.h"
 #include "print/message.h"
 #include "redis_url.h"
 #include "seen/seen.h"
@@ -194,6 +195,8 @@ static enum unseen_status ask(struct server *s, bool is_put, size_t n, uint8_t *
                                                  : remote_ask(&s->remote, s->question, verdicts));
     return is_answered ? UNSEEN_OK : UNSEEN_ERR_MISMATCH;
 }
+
+_Static_assert((int)FEED_KEPT <= (int)REMOTE_PIECES, "a question takes all that is kept");
 
 enum unseen_status seen_ask_server(struct seen *m, const struct batch *const *batches, size_t n,
                                    uint8_t *verdicts)
