@@ -41,7 +41,7 @@ static struct word word_at(const char *text)
     const char *quoted = *w.start == '`' ? strchr(w.start + 1, '`') : NULL;
     w.end = (quoted ? quoted : w.start) + strcspn(quoted ? quoted : w.start, " ");
     const char *last = w.end;
-    while (last > w.start + 1 && is_punctuation(last[-1]) && last[-1] != '(') {
+    while (last > w.start + 1 && is_punctuation(last[-1])) {
         last--;
     }
     /* the parenthesis of a page, such as unseen(1), is part of the word */
@@ -230,14 +230,17 @@ static void put_commands(void)
 
 /* ---- Pages ----------------------------------------------------------------------------------- */
 
-/* The commands that a line names. */
+/* The commands that a line names; 0 if one of them does not exist. */
 static unsigned commands_in(char *names)
 {
     unsigned commands = 0;
     char *rest = NULL;
     for (char *name = strtok_r(names, " \n", &rest); name; name = strtok_r(NULL, " \n", &rest)) {
         const struct command *command = command_find(name);
-        commands |= command ? command->bit : 0;
+        if (!command) {
+            return 0;
+        }
+        commands |= command->bit;
     }
     return commands;
 }
@@ -247,17 +250,20 @@ int manual_run(const char *path)
     static const char options[] = ".\\\" OPTIONS ";
     static const char commands[] = ".\\\" COMMANDS\n";
     char line[512];
+    unsigned shown = COMMAND_ALL;
     FILE *page = fopen(path, "r");
-    while (page && fgets(line, sizeof(line), page)) {
+    while (page && shown && fgets(line, sizeof(line), page)) {
         if (strncmp(line, options, sizeof(options) - 1) == 0) {
-            put_options(commands_in(line + sizeof(options) - 1));
+            shown = commands_in(line + sizeof(options) - 1);
+            put_options(shown);
         } else if (strcmp(line, commands) == 0) {
             put_commands();
         } else {
             fputs(line, stdout);
         }
     }
-    const bool ok = page && !ferror(page) && fflush(stdout) == 0 && !ferror(stdout);
+    errno = shown ? errno : EINVAL;
+    const bool ok = page && shown && !ferror(page) && fflush(stdout) == 0 && !ferror(stdout);
     if (!ok) {
         message_error("cannot print %s: %s", path, strerror(errno));
     }

@@ -118,7 +118,7 @@ bool unknown_command(const char *word);
  * another text that belongs into a line. */
 bool unknown_files(const struct options *o);
 
-/* ---- cpu.c ----------------------------------------------------------------------------------- */
+/* ---- level.c --------------------------------------------------------------------------------- */
 
 /* The level that the environment variable UNSEEN_CPU forces, for tests and measurements; AUTO if it
  * is not set. False, and reported, if the processor lacks the level. */

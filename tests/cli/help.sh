@@ -98,6 +98,9 @@ if command -v mandoc > /dev/null; then
 else
     printf 'skipped: mandoc -T lint\n'
 fi
+printf '.\\" OPTIONS check chek\n' > page
+run __man page
+expect 2 '*' 'unseen: error: cannot print page: Invalid argument\n'
 run __man missing
 expect 2 '' 'unseen: error: cannot print missing: No such file or directory\n'
 
