@@ -47,9 +47,9 @@ run
 expect 0 '\037\213\n(\265\nP\nP*M\n' ''
 
 # Bytes that come one at a time.
+dribble() { perl -e '$| = 1; while (read STDIN, $c, 1) { print $c; select undef, undef, undef, 0.002 }' < "$1"; }
 for file in one.gz two; do
-    while IFS= read -r c; do printf "\\x$c"; sleep 0.002; done < <(od -An -v -tx1 "$file" | tr -s ' ' '\n' | grep .) |
-        "$UNSEEN" -j 1 > out
+    dribble "$file" | "$UNSEEN" -j 1 > out
     case $file in
     one.gz) printf 'a\nb\n' > want ;;
     two) printf 'c\nb\n' > want ;;
@@ -143,8 +143,7 @@ unseen: error: garbage.c:3: unfinished line of 1 bytes left out\n"
         expect 0 '*' ''
         same out want
     done
-    while IFS= read -r c; do printf "\\x$c"; sleep 0.002; done < <(od -An -v -tx1 one.c | tr -s ' ' '\n' | grep .) |
-        "$UNSEEN" -j 1 > out
+    dribble one.c | "$UNSEEN" -j 1 > out
     printf 'a\nb\n' > some
     same out some
     size=$(stat -c %s big.c)
