@@ -56,8 +56,8 @@ expect 0 'http://nowhere/a\0' ''
 awk 'BEGIN { for (i = 0; i < 1200000; i++) print "http://e/" i }' > many
 rm in
 "$UNSEEN" add w.unseen many
-echo http://e/x >> many
-run recheck w.unseen many
+{ echo http://e/x; cat many; echo http://e/x; } > twice
+run recheck w.unseen twice
 expect 0 'http://e/x\n' ''
 # ... and after rewrite, with keys of each width.
 for bits in 96 128; do
