@@ -361,7 +361,7 @@ static const struct option_row rows[] = {
      .does = "prints the lines that are found", .excludes = "count quiet",
      .more = "The text is the entry that covers the line, such as `evil.example/` for any page of that site; for a "
            "list of URLs and for a store it is the canonical form of the line. A line that several entries cover has "
-           "a row for each. With -v the rows are those of the lines that are not found: `allowed` with the entries "
+           "a row for each. With -v the rows are about the lines that are not found: `allowed` with the entries "
            "that it outweighs, or `none` after an empty text. With --json the object has the members `in` (STORE), "
            "`kind` (the kind of the list, or `store`) and `why`, an array of objects with `text` and `how`. A false "
            "positive looks like an entry."},
@@ -438,7 +438,7 @@ static const struct option_row rows[] = {
      "remember across runs, in STORE, which is made if new;\nor at a server: unix:PATH, ADDR:PORT, redis://HOST/KEY",
      ONE_FILE("STORE", seen.path, "unseen -s STORE -x OTHER FILE also takes what OTHER has as seen"),
      .more = "A line that the store has is a repeat. A store keeps its settings: give profile, rules, rate, filter, "
-           "seed and bits of a key only when you make it. Settings that differ from those of the store are refused."},
+           "seed and bits of a key only when you make it. Other settings are refused."},
     {0, "token-file", COMMAND_IMPORT,
      "for --from-redis: the first line of FILE is the\npassword", TEXT("FILE", "/etc/redis.password", seen.token_file)},
     {0, "token-file", COMMAND_ADD | COMMAND_REMOVE,
@@ -551,13 +551,13 @@ static const struct option_row rows[] = {
     {0, "fpr", COMMAND_BUILD,
      "the highest share of wrong answers, up to 0.25\n(default 1e-4)", RATE("1e-4", seen.fpr),
      .more = "It may be as low as 1e-9 for URLs and phone numbers, 1e-8 for mail, 4.8e-8 for expressions and 1.3e-7 "
-           "for ip. The rate is that of a question; a question of some kinds looks up many texts, up to 48 for "
+           "for ip. The rate is counted per question; a question of some kinds looks up many texts, up to 48 for "
            "expressions."},
     {0, "kind", COMMAND_BUILD,
      "what the entries are: url (the default), mail\n(addresses and domains), ip (addresses and networks)\nor phone",
      CALL("KIND", "url, expressions, mail, ip or phone", "ip", set_kind), .nearest = nearest_kind, .names = kind_names,
-     .more = "A domain covers its addresses and those of its subdomains; networks are in CIDR notation. The fifth "
-           "kind, `expressions`, is that of --expressions. The kind is stored in the list; questions follow it."},
+     .more = "A domain covers addresses in it and in its subdomains; networks are in CIDR notation. The fifth "
+           "kind, `expressions`, is what --expressions means. The kind is stored in the list; questions follow it."},
     {0, "expressions", COMMAND_BUILD,
      "an entry is a site, a folder or a page, and covers\nall below it: evil.example/ the whole site",
      FLAG(list.expressions),
@@ -676,7 +676,7 @@ static const struct option_row rows[] = {
      CALL("KEY", "a field number, a .path or host", "2", set_by), .nearest = nearest_group,
      FIELD(const char *, group.by), .twice_hint = "unseen count --by 1 FILE, then --by 2: a group has one name",
      .does = "counts each group apart",
-     .more = "The host is that of the URL, without its port. One line is printed for each value, in the order in which "
+     .more = "The host of a URL has no port. One line is printed for each value, in the order in which "
            "the values first come: the number of distinct lines, a tab, and the value. Lines without a value count "
            "under an empty value; if a field or JSON value is missing, a warning tells how many. A line that comes "
            "in several groups is counted in each. A value takes its text and about 50 bytes of memory; each pair of "
@@ -684,14 +684,14 @@ static const struct option_row rows[] = {
     {0, "returning", COMMAND_COUNT,
      "with --by: also print how many lines of each group\nwere in another group before", FLAG(group.returning),
      .needs = "by", .usage = "-k 1 --by 2 --returning FILE",
-     .more = "The number stands behind that of distinct lines and a tab. In a log of visits with a group for each day, "
+     .more = "The number stands behind the number of distinct lines and a tab. In a log of visits with a group for each day, "
            "these are the visitors who were there on an earlier day. Each line takes as much memory as one more "
            "pair."},
     {0, "both", COMMAND_COUNT,
      "count only what is in both files, or stores; of three\nand more, what is in all of them", FLAG(group.both),
      .does = "counts what files share", .excludes = "by", .usage = "-k 1 --by 2 --returning FILE",
-     .more = "Each is counted once. Two sets are in memory at a time: that of the first file, and that of the lines "
-           "which the next one shares with it."},
+     .more = "Each is counted once. Two sets are in memory at a time: the lines of the first file, and the lines "
+           "that the next one shares with it."},
     {0, "missing", COMMAND_LINES,
      "a line without KEY is taken whole, is left out (skip)\nor ends the run (fail, where keys are stored)",
      CHOICE("HOW", "whole, skip or fail", "skip", missing_names, MISSING_WHOLE, enum missing, key.missing),
