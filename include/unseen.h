@@ -78,7 +78,7 @@ extern "C" {
     X(ERR_CORRUPT, 30, "the data is damaged or is not what it claims to be")                       \
     X(ERR_VERSION, 31, "the data was written by another version")                                  \
     X(ERR_MISMATCH, 32, "the data belongs to a set made with other settings")                      \
-    X(ERR_FOREIGN, 33, "the file is not one of unseen")                                            \
+    X(ERR_FOREIGN, 33, "the file was not written by unseen")                                            \
     /* files */                                                                                    \
     X(ERR_IO, 40, "a file could not be read or written")                                           \
     X(ERR_MISSING, 41, "there is no such file")                                                    \
@@ -125,11 +125,11 @@ struct unseen_set_options {
 
     /* The highest false-positive rate accepted, above 0 and below 1. 0 means UNSEEN_FPR_DEFAULT.
      * "compact" promises 1.5e-6, 5e-9 or 1e-12, the first that is low enough, for up to 10^10 keys,
-     * in about 4.5, 5.6 or 7.4 bytes per key; the others fpr at `capacity` keys. */
+     * in about 4.5, 5.6 or 7.4 bytes per key; the other filters promise fpr at `capacity` keys. */
     double fpr;
 
-    /* The number of keys to make room for. A filter that grows needs none. Any other filter takes
-     * its size from capacity, and past it goes on with a rising rate. */
+    /* The number of keys to make room for. A filter that grows does not need it. Any other filter
+     * takes its size from capacity; with more keys its rate rises. */
     uint64_t capacity;
 
     const char *filter; /* the name of a filter (unseen_filter_name); NULL means "compact" */
@@ -140,9 +140,9 @@ struct unseen_set_options {
     const void *seed;
     size_t seed_len;
 
-    /* The bits of a key: 64, 96 or 128; 0 means 128. Fewer are for keys that are kept elsewhere,
-     * too, and add n / 2^bits to the false-positive rate of n keys. So "compact" takes none of 64
-     * for a rate below 5.5e-10. */
+    /* The bits of a key: 64, 96 or 128; 0 means 128. Use fewer bits only if you also store the keys
+     * yourself and want them short. A set of n keys then answers wrongly n / 2^bits more often.
+     * Therefore "compact" does not take 64 bits for a rate below 5.5e-10. */
     unsigned key_bits;
 
     /* The URL identity: the set takes the canonical form of an item. Borrowed; it must outlive the
@@ -150,15 +150,15 @@ struct unseen_set_options {
     const struct unseen_url *url;
 
     /* The number of threads that will use the set at once. 0 and 1 mean one, without locks. With 2
-     * and more it is a measure: more threads than that wait for each other more often, unless each
-     * has the keys of other top bits of hi. */
+     * or more, the set gets enough locks for that many threads. More threads may use it; they wait
+     * for each other more often, unless each has keys with other top bits of hi. */
     unsigned threads;
     enum unseen_cpu cpu;
     const struct unseen_allocator *allocator; /* copied; its context must outlive the set */
 
     /* The shape of a filter, in place of a rate; "bloom" alone takes it. The filter has
-     * bits_per_key * capacity bits, in whole cache lines of 512, of which a key sets `hashes`.
-     * 0 hashes: those with the lowest rate. 0 bits per key: those that fpr needs. */
+     * bits_per_key * capacity bits, in whole cache lines of 512. A key sets `hashes` of them. 0
+     * hashes: the number with the lowest rate. 0 bits per key: the number that fpr needs. */
     double bits_per_key;
     unsigned hashes;
 
@@ -172,16 +172,16 @@ struct unseen_set_options {
  * Ownership: the caller frees *set_out with unseen_set_free. options may be NULL.
  * Errors:
  *   - SIZE
- *   - ARGUMENT: fpr, key_bits, a seed without bytes, a filter that needs a capacity and got none,
+ *   - ARGUMENT: fpr, key_bits, a seed without bytes, a missing capacity that the filter needs,
  *     bits_per_key beside fpr, or a shape that answers SEEN to every key
  *   - NAME: no such filter
  *   - FPR: lower than the filter, or keys of so few bits, can promise
- *   - UNSUPPORTED: cpu; a shape for a filter that takes none
+ *   - UNSUPPORTED: cpu; a shape for a filter that does not take one
  *   - RANDOM
  *   - NOMEM
  *   error->setting says which setting is wrong.
  * Threads: any.
- * Time: microseconds. With a capacity, "compact" writes all of its memory; that of the other
+ * Time: microseconds. With a capacity, "compact" writes all of its memory; the memory of the other
  *   filters comes as keys do. */
 UNSEEN_API enum unseen_status unseen_set_create(struct unseen_set **set_out,
     const struct unseen_set_options *options, struct unseen_error *error);
@@ -211,7 +211,7 @@ UNSEEN_API void unseen_set_free(struct unseen_set *set);
  *   - *ndone_out is the number of items that were done, n on success; ndone_out may be NULL.
  *   - On failure, the first *ndone_out items have their verdict; try the others again.
  * Errors:
- *   - NOMEM: the set could not grow, or a URL of some 2,000 bytes or more found no buffer; the
+ *   - NOMEM: the set could not grow, or there was no buffer for a URL of about 2,000 bytes or more; the
  *     set stays usable
  *   - RANDOM: the filter met keys that were made to collide, and the system gives no random
  *     numbers; the set stays usable
@@ -262,8 +262,8 @@ struct unseen_key {
  *   - forms gets n bytes, each an enum unseen_url_form (UNCHANGED in a set without URL identity);
  *     forms may be NULL.
  * Errors:
- *   - NOMEM: a URL of some 2,000 bytes or more
- *   - keys and forms then mean nothing
+ *   - NOMEM: a URL of about 2,000 bytes or more
+ *   After an error the contents of keys and forms are undefined.
  * Threads: any, also beside threads that change the set.
  * Time: linear in the bytes. */
 UNSEEN_API enum unseen_status unseen_set_keys(const struct unseen_set *set,
@@ -285,7 +285,7 @@ UNSEEN_API struct unseen_key unseen_set_identity_key(
  *     hand over keys and items               ->   unseen_set_add_keys(set, keys, n, ...);
  *
  * Arguments:
- *   - keys is not checked: a key from elsewhere is another key, and answers mean nothing.
+ *   - keys is not checked: a key from elsewhere is another key, and its answers are meaningless.
  *   - verdicts and ndone_out as for unseen_set_add.
  * Errors:
  *   - NOMEM: of add, the set could not grow
@@ -473,7 +473,7 @@ UNSEEN_API enum unseen_status unseen_set_unpack_keys(const struct unseen_set *se
  *   - FOREIGN: PATH.unseen-new is a link, or another user's file
  *   - IO
  *   - NOMEM
- *   - CORRUPT: the set is that of a store whose image is damaged
+ *   - CORRUPT: the set belongs to a store whose image is damaged
  * Threads: one.
  * Time: linear in the memory, and a sync. */
 UNSEEN_API enum unseen_status unseen_set_save(
@@ -530,7 +530,7 @@ UNSEEN_API enum unseen_status unseen_set_load(struct unseen_set **set_out, const
  *
  * Arguments:
  *   - *cursor is 0 before the first call; the calls count it on.
- *   - *len_out is the length of the chunk; 0 says that there are no more.
+ *   - *len_out is the length of the chunk; 0 says that the export is complete.
  *   - The set must not change between the calls.
  * Errors:
  *   - SPACE: cap is below UNSEEN_CHUNK_MAX
@@ -764,7 +764,7 @@ struct unseen_url_step {
  *   - buf needs up to unseen_url_bound(2 * len, 0) bytes.
  * Errors: SPACE.
  * Threads: any.
- * Time: several times that of unseen_url_canon. */
+ * Time: several times as long as unseen_url_canon. */
 UNSEEN_API enum unseen_status unseen_url_explain(const struct unseen_url *url, const void *data,
     size_t len, void *buf, size_t cap,
     void (*step)(void *context, const struct unseen_url_step *step), void *context,
@@ -812,7 +812,7 @@ UNSEEN_API void unseen_shards_free(struct unseen_shards *shards);
 
 /* The shard of an identity: 0 to n - 1. n is 1 or more.
  *
- * Time: that of two keys. */
+ * Time: as long as two keys take. */
 UNSEEN_API uint32_t unseen_shards_find(
     const struct unseen_shards *shards, const void *identity, size_t len, uint32_t n);
 
@@ -913,12 +913,12 @@ struct unseen_store_options {
     int notify_fd;
 
     /* Who may open the store, as in chmod: 0600 and any of 0066. 0 makes 0600, whatever the umask
-     * is: whoever reads the secret in the file can make URLs that hide others. A setting, too. The
+     * is: whoever reads the secret in the file can make URLs that hide others. This is a setting of the store. The
      * image, and files that a rewrite or a repair makes, get the owner, the group and the rights
      * that the store has then, as far as the process may give them. */
     unsigned file_mode;
 
-    /* Settings, too: the shape of the filter, as in struct unseen_set_options. */
+    /* Settings of the store: the shape of the filter, as in struct unseen_set_options. */
     double bits_per_key;
     unsigned hashes;
 };
@@ -935,9 +935,9 @@ struct unseen_store_options {
  *   - CORRUPT: unseen_store_repair can help
  *   - BUSY
  *   - IO
- *   - and those of unseen_set_create and unseen_url_create
+ *   - as unseen_set_create and unseen_url_create
  * Threads: any; of several that make one store, one makes it and the others open it.
- * Time: linear in the rest of the log and, up to 8 MiB of image, in the image (some 6 bytes per
+ * Time: linear in the rest of the log and, up to 8 MiB of image, in the image (about 6 bytes per
  *   key). Most of a larger image of "compact" is read when keys are first asked for. Without an
  *   image, linear in the whole log (8 bytes per key). */
 UNSEEN_API enum unseen_status unseen_store_open(struct unseen_store **store_out, const char *path,
@@ -976,7 +976,7 @@ UNSEEN_API enum unseen_status unseen_store_refresh(
  * that is SEEN changes nothing, and one removal makes it NEW again.
  *
  * Errors:
- *   - those of the set
+ *   - as the functions of a set
  *   - READONLY
  *   - STOPPED
  *   - ARGUMENT: keys of another width
@@ -1014,7 +1014,7 @@ UNSEEN_API enum unseen_status unseen_store_commit(
     struct unseen_store *store, struct unseen_error *error);
 
 /* Hands the first nchanges of the waiting changes (UINT64_MAX: all) to the thread that commits. It
- * returns at once, or when fewer than some 30,000 changes wait for that thread. The changes are
+ * returns at once, or when fewer than about 30,000 changes wait for that thread. The changes are
  * durable within about 50 ms and two syncs of the disk.
  *
  * Arguments:
@@ -1065,8 +1065,8 @@ UNSEEN_API enum unseen_status unseen_store_publish(
  * same file is named after a crash, it is cut to the last commit; the URLs of the lines that were
  * cut will be new again. So the file has each line once.
  *
- * A file of which a line was committed is known again after a rename, under another mount, or as a
- * copy of the same name beside a copy of the store. Its bytes before the cut are checked in any
+ * Once a line was committed, the store knows the file again after a rename, under another mount, or
+ * as a copy of the same name beside a copy of the store. Its bytes before the cut are checked in any
  * case. Another file is never cut. If it takes the place of a file that an interrupted run wrote
  * and that is gone, the lines behind the last commit come again (output_interrupted above).
  *
@@ -1170,9 +1170,9 @@ UNSEEN_API enum unseen_status unseen_store_keys(struct unseen_store *store,
  *   - MISMATCH: error->setting says which setting differs; no key was added
  *   - READONLY
  *   - STOPPED
- *   - those of unseen_store_keys and of commits
+ *   - as unseen_store_keys and as commits
  * Threads: one, for both.
- * Time: that of unseen_store_keys, and an add for each key. */
+ * Time: as unseen_store_keys, and an add for each key. */
 UNSEEN_API enum unseen_status unseen_store_merge(struct unseen_store *store,
     struct unseen_store *from, uint64_t *nnew_out,
     bool (*progress)(void *context, uint64_t ndone, uint64_t nnew), void *context,
@@ -1223,7 +1223,7 @@ UNSEEN_API enum unseen_status unseen_store_verify(const char *path,
  *   - FOREIGN: both headers are gone
  *   A crash leaves the old store or the new one.
  * Threads: one process; it takes the lock of a writer.
- * Time: that of unseen_store_verify, and a copy of the log. */
+ * Time: as unseen_store_verify, and a copy of the log. */
 UNSEEN_API enum unseen_status unseen_store_repair(const char *path,
     struct unseen_store_health *health_out,
     void (*report)(void *context, const struct unseen_error *damage), void *context,
@@ -1270,7 +1270,7 @@ struct unseen_plan {
     size_t size;        /* sizeof(struct unseen_plan) */
     const char *filter; /* the name of a filter; NULL means "compact" */
 
-    /* 0 means unknown. Set some of these; unseen_plan fills in the others, and changes none. */
+    /* 0 means unknown. Set some of these; unseen_plan fills in the others. */
     uint64_t capacity;   /* keys */
     double fpr;          /* the false-positive rate at capacity keys */
     double bits_per_key; /* bits / capacity; of memory */
@@ -1295,7 +1295,7 @@ struct unseen_plan {
  *
  * Errors:
  *   - SIZE
- *   - ARGUMENT: a number out of its range, too many numbers, or some that contradict each other
+ *   - ARGUMENT: a number out of its range, too many numbers, or numbers that contradict each other
  *   - NAME
  *   - FPR: lower than the filter can have
  *   - UNSUPPORTED: a filter with a fixed rate does not follow from its bits; a filter whose bits
@@ -1317,16 +1317,19 @@ UNSEEN_API double unseen_plan_rate(const struct unseen_plan *plan, double nkeys)
 
 /* Finds up to max lines that end in delimiter in data[0..len), and stores them without delimiter
  * and without copying. Returns the number of lines. *consumed_out is the offset just behind the
- * last delimiter used. Entries of lines past the returned number mean nothing.
+ * last delimiter used. Entries of lines past the returned number are undefined.
+ *
+ * The result 0 means that no line ends in data. If data is a full block, the line is longer than the
+ * block: go on with a larger block, or pass over the line.
  *
  * Time: linear in the bytes consumed. */
 UNSEEN_API size_t unseen_lines_split(const void *data, size_t len, char delimiter,
     struct unseen_bytes *lines, size_t max, size_t *consumed_out);
 
-/* Stores the text of each of n lines: the line without the last byte if that is a CR, as in files
+/* Stores the text of each of n lines: the line without its last byte if that is a CR, as in files
  * from Windows. Compare texts, and print lines. The lines come from unseen_lines_split with the
- * delimiter '\n', and texts_out may be lines. Returns the number of lines with a CR; if that is 0,
- * the lines are the texts, and nothing is stored.
+ * delimiter '\n', and texts_out may be lines. Returns the number of lines with a CR; if it is 0, the
+ * texts are the lines.
  *
  * Time: linear in n. */
 UNSEEN_API size_t unseen_lines_trim(

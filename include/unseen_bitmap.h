@@ -94,13 +94,13 @@ UNSEEN_API uint64_t unseen_bitmap_count(
     const struct unseen_bitmap *bitmap, uint64_t first, uint64_t end);
 
 /* Stores the first max members from `from` on, in increasing order, and returns their number. A
- * number below max says that there are no more.
+ * number below max says that these are all.
  *
  * Time: linear in the memory passed over. */
 UNSEEN_API size_t unseen_bitmap_next(
     const struct unseen_bitmap *bitmap, uint64_t from, uint64_t *values, size_t max);
 
-/* and keeps the members that other has, too. or adds the members of other. andnot removes the
+/* and keeps the members that other also has. or adds the members of other. andnot removes the
  * members of other. other may be bitmap.
  *
  * Errors: NOMEM (or: some members of other may have been added).

@@ -42,9 +42,9 @@ extern "C" {
 /* Creates an empty small set that answers SEEN wrongly with a rate of at most fpr, at any number of
  * keys, also after unseen_small_grow.
  *
- * From 1e-5 on, a small set keeps hashes in up to five layers, the rates of which add up to fpr. It
+ * From 1e-5 on, a small set keeps hashes in up to five layers. Their rates add up to fpr. It
  * takes about 8.5 to 14 bits for a key at 1e-2, 15.5 to 21 bits at 1e-4. Below 1e-5 it keeps 40 or
- * 47 bits of each key in some 33 to 43 bits.
+ * 47 bits of each key in about 33 to 43 bits.
  *
  * Ownership: the caller frees *value_out with unseen_small_free.
  * Errors:
@@ -70,7 +70,7 @@ UNSEEN_API void unseen_small_free(void *value, const struct unseen_allocator *al
  *   - *value may be another pointer afterwards, whatever the status is.
  *   - verdicts and ndone_out as for unseen_set_add.
  * Errors: of add; the first *ndone_out keys have been added and have their verdicts
- *   - SPACE: the value is full and the next key is new. A value has room for some 21,800 keys, and
+ *   - SPACE: the value is full and the next key is new. A value has room for about 21,800 keys, and
  *     below 1e-5 for 7,000 keys. Go on with the set that unseen_small_grow makes.
  *   - NOMEM: the value is as it was
  * Threads: one; contains: any.
@@ -137,7 +137,7 @@ UNSEEN_API enum unseen_status unseen_small_stats(
 UNSEEN_API enum unseen_status unseen_small_set_mark(
     void **value, uint16_t mark, const struct unseen_allocator *allocator);
 
-/* The mark of a value; 0: it has none. */
+/* The mark of a value; 0 if it has no mark. */
 UNSEEN_API uint16_t unseen_small_mark(const void *value);
 
 /* Writes the bytes of a value without its mark, for unseen_small_load. buf has room for
@@ -151,8 +151,8 @@ UNSEEN_API size_t unseen_small_save(const void *value, void *buf);
  * the filter "chain", which cannot remove: the layers, frozen, and behind them, at 9e-4 and
  * above, a chain of block filters that doubles, with a tenth of the rate: 20 to 40 bits for a key
  * at 1e-2. Below 9e-4 a compact set is behind them. Below 1e-5, it is a set with the filter
- * "compact", and nothing is left of the value; or, if the options say so, one that
- * counts, in which each key was added once. All three are exported and imported as any
+ * "compact", which contains the keys themselves and does not need the value; or, if the options say
+ * so, one that counts, in which each key was added once. All three are exported and imported as any
  * other set.
  *
  * A set with the filter "chain", a rate of 1e-5 or more and a capacity can also be made by
@@ -161,14 +161,14 @@ UNSEEN_API size_t unseen_small_save(const void *value, void *buf);
  *
  * Arguments:
  *   - options as for unseen_set_create, with the seed, URL identity and key_bits of the value's
- *     keys. The rate is that of the value. With a
- *     capacity c, a chain doubles at c (2^k - 1) keys. The shape and the filter are ignored.
+ *     keys. The set has the rate of the value. With a capacity c, a chain doubles at c (2^k - 1)
+ *     keys. The shape and the filter are ignored.
  *   - value stays as it is; the caller frees it.
  * Ownership: the caller frees *set_out with unseen_set_free.
  * Errors:
- *   - those of unseen_set_create
+ *   - as unseen_set_create
  *   - ARGUMENT: no seed
- *   - UNSUPPORTED: threads, with a value for a rate below 1e-5; a forged value, of which so many
+ *   - UNSUPPORTED: threads, with a value for a rate below 1e-5; a forged value, in which so many
  *     keys are alike in their low bits that no set has room for them
  * Threads: any.
  * Time: linear in the bytes; 1 ms at most. */
@@ -205,7 +205,7 @@ UNSEEN_API size_t unseen_static_bound(size_t n, double fpr);
  *     set made: they must be hashes
  *   - SPACE: fewer than *len_out bytes in buf
  * Threads: any.
- * Time: n log n; some 150 ns a key. */
+ * Time: n log n; about 150 ns a key. */
 UNSEEN_API enum unseen_status unseen_static_build(
     struct unseen_key *keys, size_t n, double fpr, void *buf, size_t cap, size_t *len_out);
 
@@ -213,7 +213,7 @@ UNSEEN_API enum unseen_status unseen_static_build(
  * the set. The bytes may be hostile: no byte beyond len is read, and bytes that are not a frozen
  * set answer true, so that a key is looked for where it may be.
  *
- * Time: some 20 ns; above 1,000 keys n / 1,000 nanoseconds more. */
+ * Time: about 20 ns; above 1,000 keys n / 1,000 nanoseconds more. */
 UNSEEN_API bool unseen_static_contains(const void *data, size_t len, struct unseen_key key);
 
 #ifdef __cplusplus

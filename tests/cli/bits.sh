@@ -95,7 +95,7 @@ echo 1099511627776 > wrong
 run bits add day.bits wrong
 expect 2 '' "unseen: error: wrong:1: '1099511627776' is not an integer from 0 to 1099511627775\n"
 run bits add two one.gz
-expect 2 '' 'unseen: error: two: the file is not one of unseen\nunseen: hint: a bitmap is a file that unseen bits or unseen import made: unseen bits add NEW.bits FILE\n'
+expect 2 '' 'unseen: error: two: the file was not written by unseen\nunseen: hint: a bitmap is a file that unseen bits or unseen import made: unseen bits add NEW.bits FILE\n'
 run bits list none.bits
 expect 2 '' 'unseen: error: cannot open none.bits: No such file or directory\nunseen: hint: unseen bits add none.bits FILE makes it\n'
 run bits and day.bits none.bits

@@ -150,6 +150,10 @@ static void check_trim(void)
     CHECK(texts[0].len == 1 && texts[1].len == 1 && texts[2].len == 0);
     CHECK(texts[0].data == lines[0].data && texts[1].data == lines[1].data);
     CHECK(lines[0].len == 2);
+    /* Lines without a CR are stored, too. */
+    struct unseen_bytes same[2] = {{NULL, 7}, {NULL, 7}};
+    CHECK(unseen_lines_trim(lines + 1, 1, same) == 0);
+    CHECK(same[0].data == lines[1].data && same[0].len == 1 && same[1].len == 7);
 }
 
 /* The comparison itself must be able to fail: a wrong line is found. */
