@@ -78,7 +78,7 @@ extern "C" {
     X(ERR_CORRUPT, 30, "the data is damaged or is not what it claims to be")                       \
     X(ERR_VERSION, 31, "the data was written by another version")                                  \
     X(ERR_MISMATCH, 32, "the data belongs to a set made with other settings")                      \
-    X(ERR_FOREIGN, 33, "the file was not written by unseen")                                            \
+    X(ERR_FOREIGN, 33, "the file was not written by unseen")                                       \
     /* files */                                                                                    \
     X(ERR_IO, 40, "a file could not be read or written")                                           \
     X(ERR_MISSING, 41, "there is no such file")                                                    \
@@ -162,8 +162,8 @@ struct unseen_set_options {
     double bits_per_key;
     unsigned hashes;
 
-    /* Each add counts, and each removal takes one add back: unseen_set_count says how often. Only
-     * "compact" can be told so; "counting" always counts. */
+    /* Each add counts, and each removal takes one add back: unseen_set_count_keys says how often.
+     * Only "compact" takes this option; "counting" always counts. */
     bool counts;
 };
 
@@ -211,8 +211,8 @@ UNSEEN_API void unseen_set_free(struct unseen_set *set);
  *   - *ndone_out is the number of items that were done, n on success; ndone_out may be NULL.
  *   - On failure, the first *ndone_out items have their verdict; try the others again.
  * Errors:
- *   - NOMEM: the set could not grow, or there was no buffer for a URL of about 2,000 bytes or more; the
- *     set stays usable
+ *   - NOMEM: the set could not grow, or there was no buffer for a URL of about 2,000 bytes or more;
+ *     the set stays usable
  *   - RANDOM: the filter met keys that were made to collide, and the system gives no random
  *     numbers; the set stays usable
  *   - UNSUPPORTED: of remove: the filter lacks UNSEEN_CAN_REMOVE
@@ -224,22 +224,6 @@ UNSEEN_API enum unseen_status unseen_set_contains(const struct unseen_set *set,
     const struct unseen_bytes *items, size_t n, uint8_t *verdicts, size_t *ndone_out);
 UNSEEN_API enum unseen_status unseen_set_remove(struct unseen_set *set,
     const struct unseen_bytes *items, size_t n, uint8_t *verdicts, size_t *ndone_out);
-
-/* How often each of n items was added and not removed again. "compact" with options.counts knows
- * any number; it is too large with the false-positive rate, and never too small. "counting" knows
- * numbers below UNSEEN_COUNT_MAX, which stands for that often or more, and a removal without an add
- * makes its counts of other items too small.
- *
- * Arguments:
- *   - counts gets n numbers; ndone_out as for unseen_set_add.
- * Errors:
- *   - UNSUPPORTED: the filter cannot tell
- *   - NOMEM
- * Threads: any.
- * Time: linear. */
-#define UNSEEN_COUNT_MAX 15
-UNSEEN_API enum unseen_status unseen_set_count(const struct unseen_set *set,
-    const struct unseen_bytes *items, size_t n, uint64_t *counts, size_t *ndone_out);
 
 /* The 128-bit key of an identity: a hash of its bytes under a secret (docs/decisions/key.md).
  * Whoever does not know the secret cannot foresee a key. Two different inputs chosen without the
@@ -299,12 +283,16 @@ UNSEEN_API enum unseen_status unseen_set_contains_keys(const struct unseen_set *
 UNSEEN_API enum unseen_status unseen_set_remove_keys(struct unseen_set *set,
     const struct unseen_key *keys, size_t n, uint8_t *verdicts, size_t *ndone_out);
 
-/* As unseen_set_count, for n keys of this set.
+/* How often each of n keys was added and not removed again. "compact" with options.counts knows any
+ * number. With the false-positive rate its answer is too large, and it is never too small.
+ * "counting" knows numbers below UNSEEN_COUNT_MAX, which stands for that often or more, and a
+ * removal without an add makes its counts of other keys too small.
  *
  * Errors:
  *   - UNSUPPORTED: the filter cannot tell
  * Threads: any.
  * Time: linear in n. */
+#define UNSEEN_COUNT_MAX 15
 UNSEEN_API enum unseen_status unseen_set_count_keys(
     const struct unseen_set *set, const struct unseen_key *keys, size_t n, uint64_t *counts);
 
@@ -341,7 +329,7 @@ struct unseen_set_stats {
     uint64_t capacity;     /* keys up to which fpr_promise holds; 0: any number */
     unsigned hashes;       /* bits or counters that a key sets; 0: the filter has no such thing */
     unsigned abilities;    /* UNSEEN_CAN_... */
-    bool counts;           /* unseen_set_count tells how often an item was added */
+    bool counts;           /* unseen_set_count_keys tells how often an item was added */
 };
 
 /* What a filter can do. */
@@ -786,35 +774,14 @@ UNSEEN_API const struct unseen_url_entry *unseen_url_rule_at(size_t i);
  * module, and unseen.shard in Python. Shards need no shared secret; but whoever makes the input can
  * fill one shard. docs/format.md has the definition, "Shares".
  *
- *     struct unseen_shards *shards;
- *     if (unseen_shards_create(&shards, NULL) != UNSEEN_OK) ...
- *     uint32_t i = unseen_shards_find(shards, "http://e.com/", 13, 20);      -> 0 to 19
- *     unseen_shards_free(shards);
+ *     uint32_t i = unseen_shard("http://e.com/", 13, 20);      -> 0 to 19
  *
  * All spellings of a URL have one shard if the bytes are the canonical form of unseen_url_canon. */
-
-struct unseen_shards;
-
-/* Makes the hash that decides on shards: 1.2 KB.
- *
- * Ownership: the caller frees *shards_out with unseen_shards_free.
- * Errors:
- *   - NOMEM
- * Threads: any.
- * Time: constant. */
-UNSEEN_API enum unseen_status unseen_shards_create(
-    struct unseen_shards **shards_out, const struct unseen_allocator *allocator);
-
-/* Frees the hash. No other thread may use it any more. shards may be NULL.
- *
- * Threads: one. */
-UNSEEN_API void unseen_shards_free(struct unseen_shards *shards);
 
 /* The shard of an identity: 0 to n - 1. n is 1 or more.
  *
  * Time: as long as two keys take. */
-UNSEEN_API uint32_t unseen_shards_find(
-    const struct unseen_shards *shards, const void *identity, size_t len, uint32_t n);
+UNSEEN_API uint32_t unseen_shard(const void *identity, size_t len, uint32_t n);
 
 #define UNSEEN_SHARD_TAGS_MAX 16384
 
@@ -913,9 +880,9 @@ struct unseen_store_options {
     int notify_fd;
 
     /* Who may open the store, as in chmod: 0600 and any of 0066. 0 makes 0600, whatever the umask
-     * is: whoever reads the secret in the file can make URLs that hide others. This is a setting of the store. The
-     * image, and files that a rewrite or a repair makes, get the owner, the group and the rights
-     * that the store has then, as far as the process may give them. */
+     * is: whoever reads the secret in the file can make URLs that hide others. This is a setting of
+     * the store. The image, and files that a rewrite or a repair makes, get the owner, the group
+     * and the rights that the store has then, as far as the process may give them. */
     unsigned file_mode;
 
     /* Settings of the store: the shape of the filter, as in struct unseen_set_options. */
@@ -1066,9 +1033,9 @@ UNSEEN_API enum unseen_status unseen_store_publish(
  * cut will be new again. So the file has each line once.
  *
  * Once a line was committed, the store knows the file again after a rename, under another mount, or
- * as a copy of the same name beside a copy of the store. Its bytes before the cut are checked in any
- * case. Another file is never cut. If it takes the place of a file that an interrupted run wrote
- * and that is gone, the lines behind the last commit come again (output_interrupted above).
+ * as a copy of the same name beside a copy of the store. Its bytes before the cut are checked in
+ * any case. Another file is never cut. If it takes the place of a file that an interrupted run
+ * wrote and that is gone, the lines behind the last commit come again (output_interrupted above).
  *
  * Arguments:
  *   - fd is open for reading and writing, and borrowed until close.
@@ -1319,8 +1286,8 @@ UNSEEN_API double unseen_plan_rate(const struct unseen_plan *plan, double nkeys)
  * and without copying. Returns the number of lines. *consumed_out is the offset just behind the
  * last delimiter used. Entries of lines past the returned number are undefined.
  *
- * The result 0 means that no line ends in data. If data is a full block, the line is longer than the
- * block: go on with a larger block, or pass over the line.
+ * The result 0 means that no line ends in data. If data is a full block, the line is longer than
+ * the block: go on with a larger block, or pass over the line.
  *
  * Time: linear in the bytes consumed. */
 UNSEEN_API size_t unseen_lines_split(const void *data, size_t len, char delimiter,
@@ -1328,8 +1295,8 @@ UNSEEN_API size_t unseen_lines_split(const void *data, size_t len, char delimite
 
 /* Stores the text of each of n lines: the line without its last byte if that is a CR, as in files
  * from Windows. Compare texts, and print lines. The lines come from unseen_lines_split with the
- * delimiter '\n', and texts_out may be lines. Returns the number of lines with a CR; if it is 0, the
- * texts are the lines.
+ * delimiter '\n', and texts_out may be lines. Returns the number of lines with a CR; if it is 0,
+ * the texts are the lines.
  *
  * Time: linear in n. */
 UNSEEN_API size_t unseen_lines_trim(

@@ -94,9 +94,9 @@ UNSEEN_API enum unseen_status unseen_foreign_create(struct unseen_foreign **filt
  * Time: linear in the memory. */
 UNSEEN_API void unseen_foreign_free(struct unseen_foreign *filter);
 
-/* Appends the next len bytes of the links' bits: first the bits of the first link, then of the second. Bit p
- * of a link is bit p % 8 of its byte p / 8. Each link has a multiple of 8 bytes, and bits beyond
- * nbits are 0.
+/* Appends the next len bytes of the links' bits: first the bits of the first link, then of the
+ * second. Bit p of a link is bit p % 8 of its byte p / 8. Each link has a multiple of 8 bytes, and
+ * bits beyond nbits are 0.
  *
  * Arguments:
  *   - *complete_out is true when all bits are there. complete_out may be NULL.

@@ -169,7 +169,7 @@ __attribute__((visibility("default"))) int RedisModule_OnLoad(struct server_ctx 
         return SERVER_ERR;
     }
     return take_arguments(ctx, argv, argc) && config_init(ctx) && effects_init(ctx) &&
-                   guard_leases_init(ctx) && loads_init(ctx) && shards_init() &&
+                   guard_leases_init(ctx) && loads_init(ctx) &&
                    server.RegisterInfoFunc(ctx, add_info) == SERVER_OK
                ? SERVER_OK
                : SERVER_ERR;

@@ -45,11 +45,6 @@ static void read_lines(struct server_change *c)
     struct output none = {.fd = -1};
     struct identity identity = {
         .url = c->seen.url, .keeps_texts = true, .key = &o->key, .delimiter = o->input.delimiter};
-    if (identity_init(&identity) != UNSEEN_OK) {
-        c->change.failed = true;
-        (void)message_no_memory();
-        return;
-    }
     struct feed feed = {
         .input = &o->input,
         .identity = &identity,
@@ -59,7 +54,6 @@ static void read_lines(struct server_change *c)
     };
     feed_run(&feed);
     c->change.failed = c->change.failed || feed.failed;
-    identity_release(&identity);
 }
 
 static void print_figures(struct server_change *c)

@@ -255,7 +255,7 @@ static bool canon_prepare(struct canon *c, enum unseen_cpu cpu)
         .keeps_texts = true,
         .tells_shares = o->key.nshards != 0,
     };
-    return identity_init(&c->identity) == UNSEEN_OK && output_open(&c->out, o->print.output) &&
+    return output_open(&c->out, o->print.output) &&
            files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1) &&
            output_truncate(&c->out);
 }
@@ -276,7 +276,6 @@ int canon_run(const struct options *o, enum unseen_cpu cpu)
     }
     text_release(&c.scratch);
     output_abandon(&c.out);
-    identity_release(&c.identity);
     unseen_url_free(c.url);
     return status;
 }

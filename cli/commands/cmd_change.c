@@ -27,12 +27,6 @@ static void change_read_lines(struct change *c)
                                 .set = unseen_store_set(c->store),
                                 .key = &c->o->key,
                                 .delimiter = c->o->input.delimiter};
-    const enum unseen_status status = identity_init(&identity);
-    if (status != UNSEEN_OK) {
-        c->failed = true;
-        message_error("cannot remember more lines: %s", unseen_status_string(status));
-        return;
-    }
     struct feed feed = {
         .input = &c->o->input,
         .identity = &identity,
@@ -42,7 +36,6 @@ static void change_read_lines(struct change *c)
     };
     feed_run(&feed);
     c->failed = c->failed || feed.failed;
-    identity_release(&identity);
 }
 
 int change_run(const struct options *o, enum unseen_cpu cpu)

@@ -270,7 +270,7 @@ static bool count_create_set(struct count *c, enum unseen_cpu cpu)
         .seed_len = o->seen.seed.len,
         .cpu = cpu,
     };
-    enum unseen_status status = unseen_set_create(&c->set, &options, NULL);
+    const enum unseen_status status = unseen_set_create(&c->set, &options, NULL);
     c->shared.options = options;
     c->shared.options.url = NULL;
     if (status == UNSEEN_OK) {
@@ -279,7 +279,6 @@ static bool count_create_set(struct count *c, enum unseen_cpu cpu)
                                         .key = &o->key,
                                         .delimiter = o->input.delimiter,
                                         .keeps_texts = o->group.by_host};
-        status = identity_init(&c->identity);
     }
     if (status == UNSEEN_ERR_FPR) {
         message_error("--fpr %g: %s", o->seen.fpr, unseen_status_string(status));
@@ -411,7 +410,6 @@ int count_run(const struct options *o, enum unseen_cpu cpu)
     text_release(&c.room);
     free(c.nreturning);
     shared_keys_release(&c.shared);
-    identity_release(&c.identity);
     unseen_set_free(c.set);
     unseen_url_free(c.url);
     return status;

@@ -351,17 +351,12 @@ static void dedup_before_wait(void *context)
 
 /* Keeps the texts of lines if they are printed or asked for: keys of read-only sets are made from
  * them. */
-static bool start_identity(struct dedup *d)
+static void start_identity(struct dedup *d)
 {
     d->identity.url = d->seen.url;
     d->identity.set = d->seen.asked.set;
     d->identity.keeps_texts =
         d->o->print.canonical || d->o->print.why || seen_needs_texts(&d->seen);
-    enum unseen_status status = identity_init(&d->identity);
-    if (status != UNSEEN_OK) {
-        message_error("cannot make a set: %s", unseen_status_string(status));
-    }
-    return status == UNSEEN_OK;
 }
 
 /* True if the run changes a store. */
@@ -510,7 +505,11 @@ static bool dedup_prepare(struct dedup *d, enum unseen_cpu cpu)
         d->room.store =
             remembers(d) && stores_info(d->seen.asked.store).is_new ? d->seen.asked.store : NULL;
     }
-    return seen_exclude(&d->seen, cpu, &d->report.nexcluded) && start_identity(d) && cut_outputs(d);
+    if (!seen_exclude(&d->seen, cpu, &d->report.nexcluded)) {
+        return false;
+    }
+    start_identity(d);
+    return cut_outputs(d);
 }
 
 /* The number of lines that were to be printed. */
@@ -542,7 +541,6 @@ static int dedup_finish(struct dedup *d)
     bool written = output_finish(&d->out);
     commit_marks_end(&d->marks);
     const bool good = dedup_put_stats(d) && !d->seen.is_stale;
-    identity_release(&d->identity);
     d->seen.run_failed = !written || !good || d->full || d->feed.failed;
     const bool kept = seen_close(&d->seen, d->marks.failed);
     written = output_close(&d->out) && written;
@@ -602,7 +600,6 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
     output_abandon(&d.out);
     output_abandon(&d.repeats);
     output_abandon(&d.tee);
-    identity_release(&d.identity);
     why_release(&d.why);
     d.seen.run_failed = true; /* it did not happen, if the store is still open */
     (void)seen_close(&d.seen, false);

@@ -137,7 +137,7 @@ static bool recheck_prepare(struct recheck *r, enum unseen_cpu cpu)
                                     .key = &o->key,
                                     .delimiter = o->input.delimiter};
     r->lines = malloc(GATHER_LINES * sizeof(*r->lines));
-    if (!r->lines || identity_init(&r->identity) != UNSEEN_OK) {
+    if (!r->lines) {
         return recheck_report_memory(r);
     }
     return output_open(&r->out, o->print.output) &&
@@ -174,7 +174,6 @@ int recheck_run(const struct options *o, enum unseen_cpu cpu)
     text_table_release(&r.asked);
     text_table_release(&r.printed);
     free(r.lines);
-    identity_release(&r.identity);
     if (r.store) {
         (void)unseen_store_close(r.store, NULL); /* was only read */
     }

@@ -10,18 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum unseen_status identity_init(struct identity *id)
+/* Whether the lines belong to several shares, of which one may be asked for. */
+static bool has_shares(const struct identity *id)
 {
-    if (id->key->nshards <= 1) {
-        return UNSEEN_OK;
-    }
-    return unseen_shards_create(&id->shards, NULL);
-}
-
-void identity_release(struct identity *id)
-{
-    unseen_shards_free(id->shards);
-    id->shards = NULL;
+    return id->key->nshards > 1;
 }
 
 #define NOT_COPIED SIZE_MAX
@@ -243,9 +235,9 @@ static enum unseen_status take_item(struct work *w, size_t i)
     if (id->set) {
         b->keys[i] = unseen_set_identity_key(id->set, canon.bytes.data, canon.bytes.len);
     }
-    w->shares[i] = id->shards ? unseen_shards_find(id->shards, canon.bytes.data, canon.bytes.len,
-                                                   (uint32_t)id->key->nshards)
-                              : 0;
+    w->shares[i] = has_shares(id)
+                       ? unseen_shard(canon.bytes.data, canon.bytes.len, (uint32_t)id->key->nshards)
+                       : 0;
     return id->keeps_texts ? keep_texts(w, i, item, &canon) : UNSEEN_OK;
 }
 
@@ -293,7 +285,7 @@ static enum unseen_status take_each(struct work *w)
     }
     if (status == UNSEEN_OK && w->id->tells_shares) {
         memcpy(w->b->shares, w->shares, w->b->n * sizeof(w->shares[0]));
-    } else if (status == UNSEEN_OK && w->id->shards) {
+    } else if (status == UNSEEN_OK && has_shares(w->id)) {
         drop_other_shares(w);
     }
     return status;
@@ -314,14 +306,14 @@ enum unseen_status identity_take(const struct identity *id, struct batch *b, str
     }
     struct work w;
     const size_t nparts = id->key->key.nparts;
-    const bool needs_each = !id->set || id->shards || id->keeps_texts || nparts > 1;
+    const bool needs_each = !id->set || has_shares(id) || id->keeps_texts || nparts > 1;
     w.id = id;
     w.b = b;
     w.scratch = scratch;
     if (!needs_each && nparts == 0) {
         return unseen_set_keys(id->set, b->texts, b->n, b->keys, b->forms);
     }
-    if (!id->url && !id->set && !id->shards && nparts == 0 && b->texts == b->lines) {
+    if (!id->url && !id->set && !has_shares(id) && nparts == 0 && b->texts == b->lines) {
         take_as_they_are(b);
         return UNSEEN_OK;
     }

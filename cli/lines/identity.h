@@ -52,13 +52,7 @@ struct identity {
     bool tells_shares;            /* handle the lines of all shares, and fill in shares */
     const struct key_options *key;
     char delimiter;
-
-    struct unseen_shards *shards; /* NULL if no share, or the only one, is asked for */
 };
-
-/* Makes shards if the options ask for a share. Errors: NOMEM. */
-enum unseen_status identity_init(struct identity *id);
-void identity_release(struct identity *id);
 
 /* Computes the keys and forms of the lines of b, and the texts if they are kept. Leaves out lines
  * of other shares, and with MISSING_SKIP lines without the key; with MISSING_FAIL the batch ends in

@@ -103,7 +103,7 @@ static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
     const struct key_options key = {.shard = m->key->shard, .nshards = m->key->nshards};
     struct identity whole = {
         .url = m->url, .set = set, .key = &key, .delimiter = m->input->delimiter};
-    enum unseen_status status = identity_init(&whole);
+    enum unseen_status status = UNSEEN_OK;
     struct reader reader = {
         .names = &path,
         .nnames = 1,
@@ -112,9 +112,7 @@ static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
         .nblocks = 1,
     };
     struct batch *b = calloc(1, sizeof(*b));
-    if (!b || status != UNSEEN_OK) {
-        free(b);
-        identity_release(&whole);
+    if (!b) {
         return message_no_memory();
     }
     while (status == UNSEEN_OK && reader_next(&reader, b, true)) {
@@ -129,7 +127,6 @@ static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
     reader_release(&reader);
     text_release(&b->text);
     free(b);
-    identity_release(&whole);
     return status == UNSEEN_OK && !reader.failed;
 }
 

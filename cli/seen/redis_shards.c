@@ -14,8 +14,7 @@ bool redis_shards_init(struct redis_shards *s, const char *name, unsigned nshard
     *s = (struct redis_shards){.keys = calloc(nshards, sizeof(*s->keys)), .nkeys = nshards};
     bool done = tags && s->keys;
     if (done && nshards > 1) {
-        done = unseen_shard_tags(nshards, tags) == UNSEEN_OK &&
-               unseen_shards_create(&s->shards, NULL) == UNSEEN_OK;
+        done = unseen_shard_tags(nshards, tags) == UNSEEN_OK;
     }
     for (size_t i = 0; i < nshards && done; i++) {
         if (nshards == 1) {
@@ -30,7 +29,6 @@ bool redis_shards_init(struct redis_shards *s, const char *name, unsigned nshard
 
 void redis_shards_release(struct redis_shards *s)
 {
-    unseen_shards_free(s->shards);
     unseen_url_free(s->url);
     text_release(&s->text);
     free(s->places);
@@ -56,8 +54,7 @@ static bool find_shard(struct redis_shards *s, struct unseen_bytes item, uint32_
                                     &canon) != UNSEEN_OK)) {
         return false;
     }
-    *shard_out =
-        unseen_shards_find(s->shards, canon.bytes.data, canon.bytes.len, (uint32_t)s->nkeys);
+    *shard_out = unseen_shard(canon.bytes.data, canon.bytes.len, (uint32_t)s->nkeys);
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The keys under which a Redis or Valkey server keeps a set: one key, or one for each shard
- * (unseen_shards_find) of a set that is spread over a cluster. */
+ * (unseen_shard) of a set that is spread over a cluster. */
 #ifndef UNSEEN_CLI_REDIS_SHARDS_H
 #define UNSEEN_CLI_REDIS_SHARDS_H
 
@@ -22,9 +22,8 @@ struct redis_key {
 struct redis_shards {
     struct redis_key *keys;
     size_t nkeys;
-    struct unseen_shards *shards; /* NULL: there is one key */
-    struct unseen_url *url;       /* NULL: not made yet, or the bytes are the identity */
-    uint32_t *places;             /* of items: which key each belongs to */
+    struct unseen_url *url; /* NULL: not made yet, or the bytes are the identity */
+    uint32_t *places;       /* of items: which key each belongs to */
     size_t nplaces;
     struct text text;
 };

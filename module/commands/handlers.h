@@ -64,9 +64,6 @@ void guard_add_info(struct server_info_ctx *info);
 
 /* ---- shards.c ---- */
 
-/* Must be called once, before the command. Returns false without memory. */
-bool shards_init(void);
-
 server_handler shards_shard;
 
 /* ---- scandump.c ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * UNSEEN.SHARD: which key of a cluster a URL belongs to, for clients that cannot compute it
- * themselves (unseen_shards_find). The command needs no key, so any node answers it.
+ * themselves (unseen_shard). The command needs no key, so any node answers it.
  *
  *     UNSEEN.SHARD name [SHARDS n] [PROFILE profile] url...  ->  name:{tag} for each URL */
 #include "commands/handlers.h"
@@ -14,7 +14,6 @@
 #include "commands/items.h"
 #include "server/config.h"
 #include "server/errors.h"
-#include "server/memory.h"
 #include "server/parse.h"
 
 enum {
@@ -22,21 +21,9 @@ enum {
     TAG_MAX = 16 /* ":{", a number, "}" and a NUL */
 };
 
-static struct unseen_shards *shards;
-
 /* The tags of the last number of shards that was asked for. */
 static uint32_t tags[UNSEEN_SHARD_TAGS_MAX];
 static uint32_t ntags;
-
-/* A module that is loaded again keeps the shards of before: they depend on nothing. */
-bool shards_init(void)
-{
-    if (shards) {
-        return true;
-    }
-    const struct unseen_allocator allocator = memory_own_allocator();
-    return unseen_shards_create(&shards, &allocator) == UNSEEN_OK;
-}
 
 struct sharding {
     uint32_t n;
@@ -104,7 +91,7 @@ static bool find(const struct sharding *s, const struct server_string *url, uint
     }
     struct unseen_canon canon;
     (void)unseen_url_canon(s->url, text, len, buf, need, &canon); /* buf is large enough */
-    *shard_out = unseen_shards_find(shards, canon.bytes.data, canon.bytes.len, s->n);
+    *shard_out = unseen_shard(canon.bytes.data, canon.bytes.len, s->n);
     if (buf != shorts) {
         server.Free(buf);
     }

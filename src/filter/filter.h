@@ -78,7 +78,7 @@ struct unseen__filter_ops {
     void (*remove)(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
                    uint8_t *verdicts);
 
-    /* How often a key was added, as unseen_set_count; NULL: the filter does not count. */
+    /* How often a key was added, as unseen_set_count_keys; NULL: the filter does not count. */
     uint64_t (*multiplicity)(const struct unseen__filter *filter, struct unseen_key key);
 
     /* The nkeys of stats alone. It must be cheap: an export calls it at each chunk. */

@@ -454,25 +454,6 @@ enum unseen_status unseen_set_remove(struct unseen_set *set, const struct unseen
     return unseen__set_run_items(set, UNSEEN__REMOVE, items, n, verdicts, ndone_out);
 }
 
-enum unseen_status unseen_set_count(const struct unseen_set *set, const struct unseen_bytes *items,
-                                    size_t n, uint64_t *counts, size_t *ndone_out)
-{
-    struct unseen_key keys[KEYS_BATCH];
-    enum unseen_status status = set->ops->multiplicity ? UNSEEN_OK : UNSEEN_ERR_UNSUPPORTED;
-    size_t done = 0;
-    while (done < n && status == UNSEEN_OK) {
-        const size_t count = n - done < KEYS_BATCH ? n - done : KEYS_BATCH;
-        status = unseen_set_keys(set, items + done, count, keys, NULL);
-        for (size_t i = 0; i < count && status == UNSEEN_OK; i++) {
-            counts[done++] = unseen__set_count_key(set, keys[i]);
-        }
-    }
-    if (ndone_out) {
-        *ndone_out = done;
-    }
-    return status;
-}
-
 enum unseen_status unseen_set_add_keys(struct unseen_set *set, const struct unseen_key *keys,
                                        size_t n, uint8_t *verdicts, size_t *ndone_out)
 {

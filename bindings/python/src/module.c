@@ -102,8 +102,6 @@ static void module_free(void *module)
 {
     struct state *state = PyModule_GetState(module);
     (void)module_clear(module);
-    unseen_shards_free(state->shards);
-    state->shards = NULL;
 }
 
 /* A PyModuleDef_Slot has a void pointer for a function. */

@@ -32,8 +32,7 @@ struct state {
     PyTypeObject *bitmap_iterator_type;
     PyTypeObject *mask_type;
     PyTypeObject *strings_type;
-    PyObject *urls;               /* dict: the canonicalisers in use, see url.h */
-    struct unseen_shards *shards; /* NULL until they are needed */
+    PyObject *urls; /* dict: the canonicalisers in use, see url.h */
 };
 
 /* The state behind an object of one of the module's types, which have no subclasses. */

@@ -434,14 +434,6 @@ static PyObject *expressions(PyObject *module, PyObject *input)
 
 /* ---- Shares ---------------------------------------------------------------------------------- */
 
-static const struct unseen_shards *shards_of(struct state *state)
-{
-    if (!state->shards && unseen_shards_create(&state->shards, NULL) != UNSEEN_OK) {
-        PyErr_NoMemory();
-    }
-    return state->shards;
-}
-
 static PyObject *shard(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     struct state *state = PyModule_GetState(module);
@@ -457,14 +449,13 @@ static PyObject *shard(PyObject *module, PyObject *const *args, Py_ssize_t nargs
         PyErr_SetString(state->errors[ERROR_SETTING], "there are 1 to 4294967295 shares");
         return NULL;
     }
-    const struct unseen_shards *shards = shards_of(state);
-    PyObject *url = shards ? url_find(state, a.profile, a.rules) : NULL;
+    PyObject *url = url_find(state, a.profile, a.rules);
     PyObject *form = url ? canonicalize_with(url_of(url), a.values[0]) : NULL;
     struct unseen_bytes identity;
-    PyObject *share = form && items_bytes(form, &identity)
-                          ? PyLong_FromUnsignedLong(unseen_shards_find(shards, identity.data,
-                                                                       identity.len, (uint32_t)n))
-                          : NULL;
+    PyObject *share =
+        form && items_bytes(form, &identity)
+            ? PyLong_FromUnsignedLong(unseen_shard(identity.data, identity.len, (uint32_t)n))
+            : NULL;
     Py_XDECREF(form);
     Py_XDECREF(url);
     return share;
