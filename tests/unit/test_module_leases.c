@@ -71,14 +71,20 @@ static void test_model(void)
     release();
 }
 
-/* Half of the slots are free, so that random homes leave short runs. */
+/* Half of the slots are free, so that random homes leave short runs. Nobody can choose keys for a
+ * salt that is drawn for each table. */
 static void test_chosen_keys(void)
 {
     for (uint64_t i = 0; i < NCHOSEN; i++) {
         CHECK_EQ(put(i, now + 1), UNSEEN_OK);
     }
+    uint8_t salt[sizeof(leases.salt)];
     CHECK_EQ(leases.n, NCHOSEN);
     CHECK(longest_run(leases.slots, leases.nslots) < 1000);
+    memcpy(salt, leases.salt, sizeof(salt));
+    release();
+    CHECK_EQ(put(0, now + 1), UNSEEN_OK);
+    CHECK(memcmp(salt, leases.salt, sizeof(salt)) != 0); /* each table has its own */
     release();
 }
 
