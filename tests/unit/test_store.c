@@ -687,6 +687,40 @@ static void test_counts_once(const char *filter, unsigned key_bits)
     test_store_close(store);
 }
 
+/* Keys that agree in all bits by which a rewrite takes a key for a repeat are written all the
+ * same; a key that is there already is not. */
+static void test_counts_alike(void)
+{
+    enum {
+        N = 5
+    };
+    struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
+    struct unseen_key keys[N];
+    uint8_t verdicts[N];
+    size_t ndone;
+    options.filter = "counting";
+    options.key_bits = 128;
+    options.fpr = 1e-5;
+    options.capacity = 1000;
+    for (size_t i = 0; i < N; i++) {
+        keys[i] = (struct unseen_key){(uint64_t)i << 57, 9};
+    }
+    test_folder_clear(dir);
+    struct unseen_store *store = test_store_open(path, &options);
+    CHECK(unseen_store_add_keys(store, keys, N, verdicts, &ndone) == UNSEEN_OK);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    test_store_close(store);
+    CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_OK);
+    store = open_store(path, UNSEEN_STORE_READ);
+    CHECK(unseen_set_contains_keys(unseen_store_set(store), keys, N, verdicts, &ndone) ==
+          UNSEEN_OK);
+    for (size_t i = 0; i < N; i++) {
+        CHECK_EQ(verdicts[i], UNSEEN_SEEN);
+    }
+    CHECK_EQ(test_store_info(store).replayed, N);
+    test_store_close(store);
+}
+
 static void test_headers(void)
 {
     uint64_t ends[10];
@@ -1581,6 +1615,7 @@ int main(void)
     for (unsigned key_bits = 64; key_bits <= 128; key_bits += 32) {
         test_counts_once("counting", key_bits);
     }
+    test_counts_alike();
     test_headers();
     test_two_headers();
     test_header_fields();
