@@ -67,6 +67,7 @@ static bool count_all(const struct unseen_plan *plan, size_t nsets, uint64_t nqu
     for (uint64_t s = 0; s < nsets; s++) {
         const uint64_t set_seed = bench_mix(seed * SETS + s);
         struct unseen_set_options options = {.size = sizeof(options),
+                                             .profile = "none",
                                              .filter = plan->filter,
                                              .fpr = plan->fpr,
                                              .capacity = grows ? 0 : plan->capacity,

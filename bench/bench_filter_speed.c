@@ -311,6 +311,7 @@ static void bench_filter(const char *name, size_t bytes, struct bench_memory *me
     bench_memory_reset(memory);
     struct unseen_allocator allocator = bench_allocator(memory);
     const struct unseen_set_options options = {.size = sizeof(options),
+                                               .profile = "none",
                                                .filter = name,
                                                .fpr = FPR,
                                                .capacity = capacity,

@@ -70,6 +70,7 @@ static uint64_t measure(const char *filter, double fpr, uint64_t n, bool is_made
                         struct row *row)
 {
     const struct unseen_set_options options = {.size = sizeof(options),
+                                               .profile = "none",
                                                .filter = filter,
                                                .fpr = fpr,
                                                .capacity = is_made ? n : 0,

@@ -48,7 +48,7 @@ static struct unseen_set *create_set(const struct bench_width *width,
                                      struct unseen_allocator *allocator)
 {
     struct unseen_set_options options = {
-        .size = sizeof(options), .fpr = width->fpr, .allocator = allocator};
+        .size = sizeof(options), .profile = "none", .fpr = width->fpr, .allocator = allocator};
     struct unseen_set *set;
     bench_check(unseen_set_create(&set, &options, NULL));
     return set;
@@ -235,7 +235,7 @@ static double add_all(const struct bench_width *width, uint64_t nkeys, uint64_t 
                       uint64_t reserve_at)
 {
     struct unseen_set_options options = {
-        .size = sizeof(options), .fpr = width->fpr, .capacity = capacity};
+        .size = sizeof(options), .profile = "none", .fpr = width->fpr, .capacity = capacity};
     struct unseen_key keys[BENCH_BATCH];
     uint8_t verdicts[BENCH_BATCH];
     struct unseen_set *set;

@@ -88,7 +88,8 @@ int main(int argc, char **argv)
            (unsigned long long)nquestions);
     bool kept = true;
     for (size_t w = 0; w < sizeof(bench_widths) / sizeof(*bench_widths); w++) {
-        struct unseen_set_options options = {.size = sizeof(options), .fpr = bench_widths[w].fpr};
+        struct unseen_set_options options = {
+            .size = sizeof(options), .profile = "none", .fpr = bench_widths[w].fpr};
         struct unseen_set *set;
         bench_check(unseen_set_create(&set, &options, NULL));
         printf("\n%s\n%12s %12s %10s %10s %10s %10s %10s %8s\n", bench_widths[w].name, "added",

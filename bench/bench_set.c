@@ -242,6 +242,7 @@ static struct unseen_set *create_full(enum unseen_cpu level, double fpr, uint64_
                                       uint64_t *nmembers_out)
 {
     struct unseen_set_options options = {.size = sizeof(options),
+                                         .profile = "none",
                                          .fpr = fpr,
                                          .capacity = slots / 100 * 78,
                                          .cpu = level,

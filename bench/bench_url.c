@@ -173,11 +173,11 @@ static struct unseen_url *create(const char *profile, enum unseen_cpu cpu)
     return unseen_url_create(&url, &options, NULL) == UNSEEN_OK ? url : NULL;
 }
 
-static struct unseen_set *create_set(const struct unseen_url *url, enum unseen_cpu cpu)
+static struct unseen_set *create_set(const char *profile, enum unseen_cpu cpu)
 {
     struct unseen_set *set = NULL;
     const struct unseen_set_options options = {
-        .size = sizeof(options), .seed = "1", .seed_len = 1, .url = url, .cpu = cpu};
+        .size = sizeof(options), .seed = "1", .seed_len = 1, .profile = profile, .cpu = cpu};
     return unseen_set_create(&set, &options, NULL) == UNSEEN_OK ? set : NULL;
 }
 
@@ -185,16 +185,13 @@ static double measure_profile(const char *profile, enum unseen_cpu cpu, const ch
                               const struct data_lines *urls)
 {
     char what[64];
-    struct unseen_url *url = create(profile, cpu);
-    struct unseen_set *set = url ? create_set(url, cpu) : NULL;
+    struct unseen_set *set = create_set(profile, cpu);
     if (!set) {
-        unseen_url_free(url);
         return 0;
     }
     snprintf(what, sizeof(what), "%s, to a key", profile);
     const double rate = measure(what, cpu_name, run_keys, set, urls);
     unseen_set_free(set);
-    unseen_url_free(url);
     return rate;
 }
 
@@ -212,8 +209,7 @@ static double mean_len(const struct data_lines *urls)
 static void measure_above(const char *profile, enum unseen_cpu cpu, const char *cpu_name,
                           const struct data_lines *urls)
 {
-    struct unseen_url *url = create(profile, cpu);
-    struct unseen_set *const sets[2] = {create_set(NULL, cpu), url ? create_set(url, cpu) : NULL};
+    struct unseen_set *const sets[2] = {create_set("none", cpu), create_set(profile, cpu)};
     double least[2] = {1, 1};
     const size_t npasses = URLS_PER_ROUND / urls->n + 1;
     for (size_t round = 0; round < ROUNDS_BY_TURNS && sets[0] && sets[1]; round++) {
@@ -235,7 +231,6 @@ static void measure_above(const char *profile, enum unseen_cpu cpu, const char *
     }
     unseen_set_free(sets[0]);
     unseen_set_free(sets[1]);
-    unseen_url_free(url);
 }
 
 /* The URLs that are their own canonical form. */
@@ -340,7 +335,7 @@ static void measure_list(const char *name, const struct data_lines *urls)
     };
     printf("\n%s: %zu URLs, mean %.1f bytes\n", name, urls->n, mean_len(urls));
     for (size_t k = 0; k < sizeof(levels) / sizeof(levels[0]); k++) {
-        struct unseen_set *set = create_set(NULL, levels[k].cpu);
+        struct unseen_set *set = create_set("none", levels[k].cpu);
         if (set) {
             measure("key of the bytes (profile none)", levels[k].name, run_keys, set, urls);
         }
@@ -374,7 +369,7 @@ static void measure_list(const char *name, const struct data_lines *urls)
 int main(int argc, char **argv)
 {
     bench_heading("URL identity", SEED);
-    keys_of = create_set(NULL, UNSEEN_CPU_AUTO);
+    keys_of = create_set("none", UNSEEN_CPU_AUTO);
     if (!keys_of) {
         bench_die("set");
     }

@@ -206,6 +206,7 @@ static void order_grow(const struct order_filter *filter, unsigned threads,
     struct order_memory memory = {0};
     const struct unseen_allocator allocator = {order_alloc, order_free, &memory};
     const struct unseen_set_options options = {.size = sizeof(options),
+                                               .profile = "none",
                                                .filter = filter->name,
                                                .fpr = filter->fpr,
                                                .threads = threads,

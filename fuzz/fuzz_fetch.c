@@ -34,6 +34,7 @@ static void setup(void)
     }
     for (unsigned number = 0; number < NBASES; number++) {
         const struct unseen_set_options options = {.size = sizeof(options),
+                                                   .profile = "none",
                                                    .fpr = number & 1 ? 2e-6 : 0,
                                                    .seed = &seed,
                                                    .seed_len = sizeof(seed)};
@@ -139,7 +140,8 @@ static void use(struct unseen_set *set, const struct unseen_set_options *options
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct unseen_set_options options = {.size = sizeof(options), .allocator = &allocator};
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .profile = "none", .allocator = &allocator};
     struct unseen_set *set = NULL;
     struct lie lie;
     setup();

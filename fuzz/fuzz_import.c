@@ -31,6 +31,7 @@ static struct test_image make_base(unsigned number)
     static const uint64_t nkeys[4] = {0, 3000, 12000, 500};
     const bool wide = number & 1;
     struct unseen_set_options options = {.size = sizeof(options),
+                                         .profile = "none",
                                          .fpr = wide ? UNSEEN_FPR_DEFAULT : 2e-6,
                                          .seed = &seed_1,
                                          .seed_len = sizeof(seed_1)};
@@ -57,6 +58,7 @@ static struct test_image make_family(unsigned family, unsigned number)
 {
     const uint64_t nkeys = number & 1 ? 10000 : 300;
     struct unseen_set_options options = {.size = sizeof(options),
+                                         .profile = "none",
                                          .fpr = number & 2 ? 1e-2 : 1e-4,
                                          .capacity = nkeys,
                                          .filter = families[family],
@@ -399,8 +401,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     struct test_allocator counting = {0};
     const struct unseen_allocator allocator = {limited_alloc, pool_free, &counting};
-    struct unseen_set_options options = {
-        .size = sizeof(options), .threads = data[0] & 8 ? 2 : 1, .allocator = &allocator};
+    struct unseen_set_options options = {.size = sizeof(options),
+                                         .profile = "none",
+                                         .threads = data[0] & 8 ? 2 : 1,
+                                         .allocator = &allocator};
     struct lie lie;
     lie_start(&lie, base);
     for (size_t at = 1, n = 0; at + 6 <= size && n < CHANGES_MAX; at += 6, n++) {

@@ -56,7 +56,7 @@ static void remove_folder(void)
 
 static void setup(void)
 {
-    const struct unseen_set_options options = {.size = sizeof(options)};
+    const struct unseen_set_options options = {.size = sizeof(options), .profile = "none"};
     if (set) {
         return;
     }

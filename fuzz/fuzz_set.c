@@ -85,6 +85,7 @@ static void create(struct state *s, const uint8_t *head)
     const enum compact_width width = width_of(head);
     struct unseen_set_options options = {
         .size = sizeof(options),
+        .profile = "none",
         .fpr = test_fprs[width],
         .seed = &seed,
         .seed_len = sizeof(seed),
@@ -173,8 +174,11 @@ static void take(struct state *s, struct run *run)
 static void move(struct state *s, unsigned threads)
 {
     const struct unseen_allocator allocator = {pool_alloc, pool_free, &s->counting};
-    const struct unseen_set_options options = {
-        .size = sizeof(options), .threads = threads, .cpu = s->set->cpu, .allocator = &allocator};
+    const struct unseen_set_options options = {.size = sizeof(options),
+                                               .profile = "none",
+                                               .threads = threads,
+                                               .cpu = s->set->cpu,
+                                               .allocator = &allocator};
     struct unseen_set *copy;
     const enum unseen_status status = test_copy(s->set, &options, &copy);
     require(status == UNSEEN_OK || (status == UNSEEN_ERR_NOMEM && s->counting.fail_at));
@@ -299,7 +303,7 @@ static void fill(struct state *s, enum compact_width width)
     }
     const struct unseen_allocator allocator = {pool_alloc, pool_free, &s->counting};
     const struct unseen_set_options options = {
-        .size = sizeof(options), .cpu = s->set->cpu, .allocator = &allocator};
+        .size = sizeof(options), .profile = "none", .cpu = s->set->cpu, .allocator = &allocator};
     unseen_set_free(s->set);
     require(test_import(image, &options, &s->set) == UNSEEN_OK);
 }

@@ -56,7 +56,7 @@ static void use(void *value, bool grow, uint64_t first)
     unseen_small_free(copy, NULL);
     if (grow) {
         const struct unseen_set_options options = {
-            .size = sizeof(options), .seed = "s", .seed_len = 1};
+            .size = sizeof(options), .profile = "none", .seed = "s", .seed_len = 1};
         struct unseen_set *set = NULL;
         const enum unseen_status status = unseen_small_grow(&set, value, &options, NULL);
         require(status == UNSEEN_OK ||

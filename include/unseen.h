@@ -145,9 +145,9 @@ struct unseen_set_options {
      * Therefore "compact" does not take 64 bits for a rate below 5.5e-10. */
     unsigned key_bits;
 
-    /* The URL identity: the set takes the canonical form of an item. Borrowed; it must outlive the
-     * set. NULL: the bytes themselves are the identity. */
-    const struct unseen_url *url;
+    /* The URL identity, as in unseen_url_options: the set compares the canonical forms of items.
+     * NULL means "crawl". "none": the set compares the bytes themselves. */
+    const char *profile;
 
     /* The number of threads that will use the set at once. 0 and 1 mean one, without locks. With 2
      * or more, the set gets enough locks for that many threads. More threads may use it; they wait
@@ -173,8 +173,10 @@ struct unseen_set_options {
  * Errors:
  *   - SIZE
  *   - ARGUMENT: fpr, key_bits, a seed without bytes, a missing capacity that the filter needs,
- *     bits_per_key beside fpr, or a shape that answers SEEN to every key
- *   - NAME: no such filter
+ *     bits_per_key beside fpr, or a shape that answers SEEN to every key; rules in the profile that
+ *     are not for it
+ *   - NAME: no such filter; no such profile or rule
+ *   - VERSION: a version of a profile that this library does not have
  *   - FPR: lower than the filter, or keys of so few bits, can promise
  *   - UNSUPPORTED: cpu; a shape for a filter that does not take one
  *   - RANDOM
@@ -470,9 +472,8 @@ UNSEEN_API enum unseen_status unseen_set_save(
 /* Reads a set that unseen_set_save wrote.
  *
  * Arguments:
- *   - options->cpu, threads and allocator are used, and url as a check: the set must have been
- *     saved with this URL identity. url NULL: the set makes the URL identity that it was saved
- *     with, and owns it. Everything else comes from the file.
+ *   - options->cpu, threads and allocator are used, and profile as a check: the set must have been
+ *     saved with this URL identity (NULL: any). Everything else comes from the file.
  * Ownership: the caller frees *set_out with unseen_set_free. options may be NULL.
  * Errors:
  *   - MISSING
@@ -533,7 +534,8 @@ struct unseen_import;
 /* Begins an import.
  *
  * Arguments:
- *   - options->url, cpu, threads and allocator are used; the rest comes from the chunks.
+ *   - options->cpu, threads and allocator are used, and profile as a check: the set must have this
+ *     URL identity (NULL: any). The rest comes from the chunks.
  * Ownership: the caller ends the import with unseen_import_finish or unseen_import_free.
  * Errors:
  *   - SIZE
@@ -554,7 +556,7 @@ UNSEEN_API enum unseen_status unseen_import_create(struct unseen_import **import
  * Errors:
  *   - CORRUPT
  *   - VERSION
- *   - MISMATCH: the set has another URL identity than options->url, or the chunk is of another
+ *   - MISMATCH: the set has another URL identity than options->profile, or the chunk is of another
  *     export: of another set, or of the same set before or after a change
  *   - NOMEM
  *   - RANDOM: as unseen_set_add
@@ -593,7 +595,7 @@ UNSEEN_API void unseen_import_free(struct unseen_import *import);
  *     if (unseen_url_canon(url, "HTTP://E.com:80/a/../b#c", 24, buf, sizeof(buf), &canon)) ...
  *     -> canon.form = UNSEEN_URL_REWRITTEN, canon.bytes = "http://e.com/b"
  *
- * A set with options.url does this by itself. docs/url-identity.md says which profile is for whom,
+ * Sets and stores do this by themselves. docs/url-identity.md says which profile is for whom,
  * what each merges on real lists, and what it can wrongly merge. The profiles:
  *
  *     none          plain bytes: no canonical form
@@ -957,6 +959,17 @@ UNSEEN_API enum unseen_status unseen_store_add_keys(struct unseen_store *store,
     const struct unseen_key *keys, size_t n, uint8_t *verdicts, size_t *ndone_out);
 UNSEEN_API enum unseen_status unseen_store_remove_keys(struct unseen_store *store,
     const struct unseen_key *keys, size_t n, uint8_t *verdicts, size_t *ndone_out);
+
+/* As unseen_set_contains. Open to read or to write.
+ *
+ * Errors:
+ *   - NOMEM: a URL of some 2,000 bytes or more found no buffer
+ *   - CORRUPT or IO: a part of the image cannot be read, so nobody knows the answer;
+ *     unseen_store_repair makes the image anew
+ * Threads: one.
+ * Time: as for the set. */
+UNSEEN_API enum unseen_status unseen_store_contains(const struct unseen_store *store,
+    const struct unseen_bytes *items, size_t n, uint8_t *verdicts, size_t *ndone_out);
 
 /* As unseen_set_reserve, for the set of a store. The room is not recorded: when the store is opened
  * again, its set is as large as its keys need.

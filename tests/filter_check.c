@@ -16,6 +16,7 @@ struct unseen_set_options filter_options(const char *filter, double fpr, uint64_
 {
     static const uint64_t seed = 1;
     return (struct unseen_set_options){.size = sizeof(struct unseen_set_options),
+                                       .profile = "none",
                                        .fpr = fpr,
                                        .capacity = capacity,
                                        .filter = filter,

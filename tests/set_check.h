@@ -266,7 +266,7 @@ static inline enum unseen_status test_import(const struct test_image *image,
 static inline struct unseen_set *test_import_set(const struct test_image *image, unsigned threads)
 {
     const struct unseen_set_options options = {
-        .size = sizeof(options), .cpu = test_cpu, .threads = threads};
+        .size = sizeof(options), .profile = "none", .cpu = test_cpu, .threads = threads};
     struct unseen_set *set = NULL;
     return test_import(image, &options, &set) == UNSEEN_OK ? set : NULL;
 }

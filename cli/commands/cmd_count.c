@@ -263,7 +263,7 @@ static bool count_create_set(struct count *c, enum unseen_cpu cpu)
     }
     const struct unseen_set_options options = {
         .size = sizeof(options),
-        .url = profile_is_none(c->url) ? NULL : c->url,
+        .profile = unseen_url_id(c->url),
         .fpr = o->seen.fpr,
         .capacity = o->seen.capacity,
         .seed = seed_bytes(&o->seen.seed),
@@ -272,9 +272,9 @@ static bool count_create_set(struct count *c, enum unseen_cpu cpu)
     };
     const enum unseen_status status = unseen_set_create(&c->set, &options, NULL);
     c->shared.options = options;
-    c->shared.options.url = NULL;
+    c->shared.options.profile = "none";
     if (status == UNSEEN_OK) {
-        c->identity = (struct identity){.url = options.url,
+        c->identity = (struct identity){.url = profile_is_none(c->url) ? NULL : c->url,
                                         .set = c->set,
                                         .key = &o->key,
                                         .delimiter = o->input.delimiter,

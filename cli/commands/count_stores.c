@@ -188,7 +188,7 @@ bool count_stores(const struct options *o, enum unseen_cpu cpu, uint64_t *n_out)
 {
     struct count_stores c = {.o = o, .status = UNSEEN_OK};
     const struct unseen_set_options options = {
-        .size = sizeof(options), .fpr = o->seen.fpr, .cpu = cpu};
+        .size = sizeof(options), .profile = "none", .fpr = o->seen.fpr, .cpu = cpu};
     if (!check(o)) {
         return false;
     }

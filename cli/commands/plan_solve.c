@@ -120,6 +120,7 @@ static enum unseen_status solve_memory(struct unseen_plan *plan, const struct qu
 static uint64_t bytes_of_set(const struct unseen_plan *plan)
 {
     const struct unseen_set_options options = {.size = sizeof(options),
+                                               .profile = "none",
                                                .fpr = plan->fpr,
                                                .capacity = plan->capacity,
                                                .filter = plan->filter,

@@ -19,7 +19,8 @@ static enum unseen_status try_level(enum unseen_cpu cpu, char *text, size_t cap)
 {
     struct unseen_set *set = NULL;
     struct unseen_set_stats stats = {.size = sizeof(stats), .cpu = ""};
-    const struct unseen_set_options options = {.size = sizeof(options), .cpu = cpu};
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .profile = "none", .cpu = cpu};
     const enum unseen_status status = unseen_set_create(&set, &options, NULL);
     if (status == UNSEEN_OK && text) {
         (void)unseen_set_stats(set, &stats); /* fails for a wrong size only */

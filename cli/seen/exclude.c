@@ -77,7 +77,8 @@ static struct unseen_set *set_for_lines(struct seen *m, enum unseen_cpu cpu)
     }
     struct asked *a = &m->excluded[m->nexcluded++];
     *a = (struct asked){.ops = &asked_set, .makes_keys = true};
-    const struct unseen_set_options options = {.size = sizeof(options), .url = m->url, .cpu = cpu};
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .profile = m->url ? unseen_url_id(m->url) : "none", .cpu = cpu};
     const enum unseen_status status = unseen_set_create(&a->own, &options, NULL);
     if (status != UNSEEN_OK) {
         message_error("cannot make a set: %s", unseen_status_string(status));

@@ -78,7 +78,7 @@ static bool create_set(struct seen *m, enum unseen_cpu cpu)
     m->url = profile_is_none(m->own_url) ? NULL : m->own_url;
     const struct unseen_set_options options = {
         .size = sizeof(options),
-        .url = m->url,
+        .profile = unseen_url_id(m->own_url),
         .fpr = o->fpr,
         .capacity = o->capacity,
         .filter = o->filter,

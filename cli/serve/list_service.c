@@ -247,8 +247,7 @@ static struct unseen_bytes url_of_host(struct unseen_bytes host, char room[HOST_
 static enum find_answer find_any(struct service *s, const struct unseen_bytes *texts, size_t n)
 {
     uint8_t verdicts[NAMES_TEXTS];
-    const enum unseen_status status =
-        unseen_set_contains(unseen_store_set(s->store), texts, n, verdicts, NULL);
+    const enum unseen_status status = unseen_store_contains(s->store, texts, n, verdicts, NULL);
     return answer_of(s, status, verdicts, n);
 }
 

@@ -208,8 +208,7 @@ bool guard_may_have(struct guard *g, const void *key, size_t len)
     if (g->list) {
         unseen_list_contains_texts(g->list, &item, 1, &verdict);
         for (size_t i = 0; i < g->nrecents && verdict != UNSEEN_SEEN; i++) {
-            if (unseen_set_contains(unseen_store_set(g->recents[i].store), &item, 1, &verdict,
-                                    NULL) != UNSEEN_OK) {
+            if (unseen_store_contains(g->recents[i].store, &item, 1, &verdict, NULL) != UNSEEN_OK) {
                 verdict = UNSEEN_SEEN; /* a damaged image gives none: the store has to be asked */
             }
         }

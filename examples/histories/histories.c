@@ -109,7 +109,7 @@ static bool open_folder(struct histories *h, const char *folder)
         return false;
     }
     const struct unseen_set_options options = {
-        .size = sizeof(options), .seed = secret, .seed_len = SEED_LEN};
+        .size = sizeof(options), .profile = "none", .seed = secret, .seed_len = SEED_LEN};
     MDB_txn *txn = NULL;
     if (!right("keys", unseen_set_create(&h->keys_of, &options, NULL)) ||
         !good("create", mdb_env_create(&h->env)) ||

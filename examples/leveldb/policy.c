@@ -118,8 +118,11 @@ static bool read_seed(const char *path, unsigned char *seed)
 leveldb_filterpolicy_t *policy_create(const char *seed_path, double rate)
 {
     unsigned char seed[SEED_BYTES];
-    const struct unseen_set_options options = {
-        .size = sizeof(options), .seed = seed, .seed_len = sizeof(seed), .key_bits = 64};
+    const struct unseen_set_options options = {.size = sizeof(options),
+                                               .profile = "none",
+                                               .seed = seed,
+                                               .seed_len = sizeof(seed),
+                                               .key_bits = 64};
     struct unseen_error error;
     struct policy *p = calloc(1, sizeof(*p));
     if (!p || !read_seed(seed_path, seed)) {

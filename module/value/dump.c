@@ -165,7 +165,8 @@ static uint64_t block_limit(const struct loader *loader)
 static enum unseen_status begin_set(struct loader *loader)
 {
     struct unseen_allocator allocator = value_allocator(loader->value, block_limit(loader));
-    const struct unseen_set_options options = {.size = sizeof(options), .allocator = &allocator};
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .profile = "none", .allocator = &allocator};
     return unseen_import_create(&loader->import, &options, NULL);
 }
 

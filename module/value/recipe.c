@@ -87,7 +87,8 @@ static enum unseen_status make_keyer(struct recipe *recipe,
                                                .seed = recipe->settings.seed,
                                                .seed_len = SEED_LEN,
                                                .key_bits = recipe->key_bits,
-                                               .url = recipe->url,
+                                               .profile = recipe->url ? unseen_url_id(recipe->url)
+                                                                      : "none",
                                                .allocator = allocator};
     return unseen_set_create(&recipe->keyer, &options, NULL);
 }

@@ -200,6 +200,7 @@ static struct unseen_set_options set_options(const struct recipe *recipe,
                                        .seed = recipe->settings.seed,
                                        .seed_len = SEED_LEN,
                                        .key_bits = recipe->key_bits,
+                                       .profile = "none", /* the recipe's keyer has it */
                                        .allocator = allocator};
 }
 

@@ -149,11 +149,13 @@ struct unseen_import {
     struct unseen_set_options options;
     struct unseen_allocator allocator;
     struct unseen_set *set; /* NULL before the header */
-    struct unseen_url *url; /* what the set will own */
+    struct unseen_url *url; /* what the set will own; NULL: none, or not made yet */
+    const struct unseen_url *lent;
     uint64_t id;
     uint64_t nkeys;
     uint64_t nbytes_max;
-    bool makes_url;
+    bool is_lent;
+    bool has_url; /* url is made */
     bool ended;
     bool failed;
 };
@@ -175,13 +177,23 @@ enum unseen_status unseen_import_create(struct unseen_import **import_out,
     }
     *import = (struct unseen_import){
         .options = options, .allocator = allocator, .nbytes_max = UINT64_MAX};
+    if (options.profile) {
+        status =
+            unseen__set_url_make(&import->url, options.profile, options.cpu, &allocator, error);
+        import->has_url = true;
+    }
+    if (status != UNSEEN_OK) {
+        unseen__free(&allocator, import, sizeof(*import));
+        return status;
+    }
     *import_out = import;
     return UNSEEN_OK;
 }
 
-void unseen__import_make_url(struct unseen_import *import)
+void unseen__import_lend_url(struct unseen_import *import, const struct unseen_url *url)
 {
-    import->makes_url = true;
+    import->lent = url;
+    import->is_lent = true;
 }
 
 void unseen__import_limit(struct unseen_import *import, uint64_t nbytes)
@@ -208,21 +220,16 @@ static const char *profile_of(const struct unseen_url *url)
 static enum unseen_status import_url(struct unseen_import *import, const uint8_t *id, size_t len)
 {
     char name[UNSEEN_URL_ID_MAX + 1];
-    const struct unseen_url_options options = {.size = sizeof(options),
-                                               .profile = name,
-                                               .cpu = import->options.cpu,
-                                               .allocator = &import->allocator};
     memcpy(name, id, len);
     name[len] = '\0';
-    if (strcmp(name, profile_of(NULL)) == 0) {
-        return UNSEEN_OK;
-    }
-    const enum unseen_status status = unseen_url_create(&import->url, &options, NULL);
+    const enum unseen_status status =
+        unseen__set_url_make(&import->url, name, import->options.cpu, &import->allocator, NULL);
     if (status != UNSEEN_OK) {
-        return status == UNSEEN_ERR_NOMEM ? status : UNSEEN_ERR_VERSION;
+        return status == UNSEEN_ERR_NOMEM || status == UNSEEN_ERR_UNSUPPORTED ? status
+                                                                              : UNSEEN_ERR_VERSION;
     }
-    import->options.url = import->url;
-    return strcmp(name, unseen_url_id(import->url)) == 0 ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+    import->has_url = true;
+    return strcmp(name, profile_of(import->url)) == 0 ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
 static enum unseen_status import_header(struct unseen_import *import, const uint8_t *p, size_t len)
@@ -240,13 +247,14 @@ static enum unseen_status import_header(struct unseen_import *import, const uint
         return UNSEEN_ERR_CORRUPT;
     }
     enum unseen_status status = UNSEEN_OK;
-    if (import->makes_url && !import->options.url) {
+    if (!import->is_lent && !import->has_url) {
         status = import_url(import, p + PROFILE_OFFSET, len - PROFILE_OFFSET);
         if (status != UNSEEN_OK) {
             return status;
         }
     }
-    const char *profile = profile_of(import->options.url);
+    const struct unseen_url *url = import->is_lent ? import->lent : import->url;
+    const char *profile = profile_of(url);
     if (len - PROFILE_OFFSET != strlen(profile) ||
         memcmp(p + PROFILE_OFFSET, profile, strlen(profile)) != 0) {
         return UNSEEN_ERR_MISMATCH;
@@ -258,7 +266,6 @@ static enum unseen_status import_header(struct unseen_import *import, const uint
     if (!unseen__key_bits_are_valid(options.key_bits)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    options.url = strcmp(profile, profile_of(NULL)) == 0 ? NULL : options.url;
     options.filter = name;
     options.counts = load_le32(p + COUNTS_OFFSET) != 0;
     if (load_le32(p + COUNTS_OFFSET) > 1) {
@@ -275,7 +282,7 @@ static enum unseen_status import_header(struct unseen_import *import, const uint
     import->nkeys = load_le64(p + 24);
     const struct unseen__saved saved = {
         .params = p + PARAMS_OFFSET, .nkeys = import->nkeys, .nbytes_max = import->nbytes_max};
-    status = unseen__set_create(&import->set, &options, &secret, &saved, NULL);
+    status = unseen__set_create(&import->set, &options, url, &secret, &saved, NULL);
     unseen__secret_forget(&secret);
     if (status == UNSEEN_OK) {
         import->set->own_url = import->url;
@@ -411,14 +418,13 @@ enum unseen_status unseen_set_load(struct unseen_set **set_out, const char *path
     if (status != UNSEEN_OK) {
         return status;
     }
-    unseen__import_make_url(import);
     status = unseen__chunk_file_read(path, KIND_HEADER, &import->allocator, set_take_chunk, import,
                                      error);
     if (status != UNSEEN_OK) {
         if (status == UNSEEN_ERR_MISMATCH) {
             status = unseen__error_setting(error, status, UNSEEN_SETTING_PROFILE,
                                            "%s was saved with another profile than %s", path,
-                                           profile_of(import->options.url));
+                                           profile_of(import->url));
         }
         unseen_import_free(import);
         return status;

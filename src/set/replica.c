@@ -30,7 +30,6 @@ enum unseen_status unseen_set_copy(struct unseen_set **copy_out, const struct un
                                    struct unseen_error *error)
 {
     const struct unseen_set_options options = {.size = sizeof(options),
-                                               .url = set->own_url ? NULL : set->url,
                                                .threads = set->threads,
                                                .cpu = set->cpu,
                                                .allocator = &set->allocator};
@@ -39,9 +38,6 @@ enum unseen_status unseen_set_copy(struct unseen_set **copy_out, const struct un
     enum unseen_status status =
         buf ? unseen_import_create(&import, &options, NULL) : UNSEEN_ERR_NOMEM;
     if (status == UNSEEN_OK) {
-        if (set->own_url) {
-            unseen__import_make_url(import);
-        }
         status = copy_chunks(import, set, buf);
         if (status == UNSEEN_OK) {
             status = unseen_import_finish(import, copy_out);

@@ -14,6 +14,8 @@
 #include "bits/rate.h"
 #include "url/url.h"
 
+static const char NO_PROFILE[] = "none/1";
+
 enum {
     IDENTITY_BUF = 16384, /* a canonical form that fits needs no allocation */
     KEYS_BATCH = 256      /* keys made at a time from bytes */
@@ -231,6 +233,7 @@ static enum unseen_status check_options(const struct unseen__filter_ops *ops,
 
 static enum unseen_status create_set(struct unseen_set **set_out,
                                      const struct unseen_set_options *options,
+                                     const struct unseen_url *url,
                                      const struct unseen__secret *secret,
                                      const struct unseen__saved *saved, struct unseen_error *error)
 {
@@ -262,7 +265,7 @@ static enum unseen_status create_set(struct unseen_set **set_out,
         .threads = options->threads,
         .shared = options->threads > 1 || shard_bits > 0,
         .key_bits = options->key_bits,
-        .url = options->url,
+        .url = url,
         .cpu = cpu,
         .allocator = allocator,
     };
@@ -278,12 +281,54 @@ static enum unseen_status create_set(struct unseen_set **set_out,
 
 enum unseen_status unseen__set_create(struct unseen_set **set_out,
                                       const struct unseen_set_options *given,
+                                      const struct unseen_url *url,
                                       const struct unseen__secret *secret,
                                       const struct unseen__saved *saved, struct unseen_error *error)
 {
     struct unseen_set_options options;
     const enum unseen_status status = unseen__set_options(given, &options, error);
-    return status == UNSEEN_OK ? create_set(set_out, &options, secret, saved, error) : status;
+    return status == UNSEEN_OK ? create_set(set_out, &options, url, secret, saved, error) : status;
+}
+
+enum unseen_status unseen__set_url_make(struct unseen_url **url_out, const char *profile,
+                                        enum unseen_cpu cpu,
+                                        const struct unseen_allocator *allocator,
+                                        struct unseen_error *error)
+{
+    const struct unseen_url_options options = {
+        .size = sizeof(options), .profile = profile, .cpu = cpu, .allocator = allocator};
+    struct unseen_url *url;
+    const enum unseen_status status = unseen_url_create(&url, &options, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    if (strcmp(unseen_url_id(url), NO_PROFILE) == 0) {
+        unseen_url_free(url);
+        url = NULL;
+    }
+    *url_out = url;
+    return UNSEEN_OK;
+}
+
+/* Makes the canonicaliser and the set that owns it. */
+static enum unseen_status create_with_profile(struct unseen_set **set_out,
+                                              const struct unseen_set_options *options,
+                                              const struct unseen__secret *secret,
+                                              struct unseen_error *error)
+{
+    struct unseen_url *url = NULL;
+    enum unseen_status status =
+        unseen__set_url_make(&url, options->profile, options->cpu, options->allocator, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = create_set(set_out, options, url, secret, NULL, error);
+    if (status != UNSEEN_OK) {
+        unseen_url_free(url);
+        return status;
+    }
+    (*set_out)->own_url = url;
+    return UNSEEN_OK;
 }
 
 enum unseen_status unseen_set_create(struct unseen_set **set_out,
@@ -301,7 +346,7 @@ enum unseen_status unseen_set_create(struct unseen_set **set_out,
         status = unseen__secret_make(options.seed, options.seed_len, &secret, error);
     }
     if (status == UNSEEN_OK) {
-        status = create_set(set_out, &options, &secret, NULL, error);
+        status = create_with_profile(set_out, &options, &secret, error);
     }
     unseen__secret_forget(&secret);
     return status;
@@ -503,5 +548,5 @@ enum unseen_status unseen_set_stats(const struct unseen_set *set,
 
 const char *unseen_set_profile(const struct unseen_set *set)
 {
-    return set->url ? unseen_url_id(set->url) : "none/1";
+    return set->url ? unseen_url_id(set->url) : NO_PROFILE;
 }

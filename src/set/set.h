@@ -34,7 +34,7 @@ struct unseen_set {
     unsigned threads;
     unsigned key_bits;
     const struct unseen_url *url; /* NULL: the bytes are the identity */
-    struct unseen_url *own_url;   /* freed with the set; NULL: the caller's, or none */
+    struct unseen_url *own_url;   /* freed with the set; NULL: the store's, or none */
     enum unseen_cpu cpu;          /* a level, not AUTO */
     struct unseen_allocator allocator;
     struct unseen__hasher hasher;
@@ -47,14 +47,20 @@ struct unseen__saved {
     uint64_t nbytes_max; /* all pieces together are not longer */
 };
 
-/* Makes an empty set as unseen_set_create does, with the secret in place of the options' seed.
- * `saved` describes the pieces that will be loaded into the set; NULL: none will. CORRUPT if no set
- * can have such pieces. */
-enum unseen_status unseen__set_create(struct unseen_set **set_out,
-                                      const struct unseen_set_options *options,
-                                      const struct unseen__secret *secret,
-                                      const struct unseen__saved *saved,
-                                      struct unseen_error *error);
+/* Makes the canonicaliser of a profile (NULL: crawl) for a set to own; NULL for the profile none.
+ * Errors: those of unseen_url_create. */
+enum unseen_status unseen__set_url_make(struct unseen_url **url_out, const char *profile,
+                                        enum unseen_cpu cpu,
+                                        const struct unseen_allocator *allocator,
+                                        struct unseen_error *error);
+
+/* Makes an empty set as unseen_set_create does, with the secret in place of the options' seed, and
+ * with the canonicaliser, which it borrows, in place of their profile. `saved` describes the pieces
+ * that will be loaded into the set; NULL: none will. CORRUPT if no set can have such pieces. */
+enum unseen_status
+unseen__set_create(struct unseen_set **set_out, const struct unseen_set_options *options,
+                   const struct unseen_url *url, const struct unseen__secret *secret,
+                   const struct unseen__saved *saved, struct unseen_error *error);
 
 /* Exchanges the filters of two sets that make the same keys. Other threads may make keys
  * meanwhile. */
@@ -69,9 +75,9 @@ enum unseen_status unseen__filter_named(const char *name, bool counts,
  * larger set is then CORRUPT. Call it before the first chunk. */
 void unseen__import_limit(struct unseen_import *import, uint64_t nbytes);
 
-/* Lets an import without options->url make the canonicaliser that the header names. The set will
- * own it. Call it before the first chunk. */
-void unseen__import_make_url(struct unseen_import *import);
+/* Lends the set a canonicaliser (NULL: bytes), which its header must name. Otherwise the set makes
+ * its own. Call it before the first chunk. */
+void unseen__import_lend_url(struct unseen_import *import, const struct unseen_url *url);
 
 /* Takes the first pieces of an import from a table (filter.h), to be read when they are first
  * needed. Call it after the chunk of the header; then import the chunks from *end_out on. The

@@ -232,7 +232,6 @@ static enum unseen_status start_import(const struct unseen_store *store,
 {
     const struct unseen_set_options options = {
         .size = sizeof(options),
-        .url = store->url,
         .cpu = store->cpu,
         .allocator = &store->allocator,
     };
@@ -240,6 +239,7 @@ static enum unseen_status start_import(const struct unseen_store *store,
     if (status != UNSEEN_OK) {
         return unseen__error_prefix(error, status, image->path);
     }
+    unseen__import_lend_url(*import_out, store->url);
     unseen__import_limit(*import_out, image->size);
     return UNSEEN_OK;
 }

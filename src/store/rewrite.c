@@ -115,7 +115,7 @@ static enum unseen_status collect_keys(struct writer *w)
     const struct unseen_set_options options = {
         .size = sizeof(options), .fpr = 1e-12, .allocator = &w->log->allocator};
     return ops && ops->add_absent
-               ? unseen__set_create(&w->written, &options, &header->secret, NULL, w->error)
+               ? unseen__set_create(&w->written, &options, NULL, &header->secret, NULL, w->error)
                : UNSEEN_OK;
 }
 
@@ -276,7 +276,7 @@ static enum unseen_status try_set(struct unseen__log_header *header, const char 
     struct unseen_set_options options = unseen__header_set_options(header);
     options.allocator = allocator;
     const enum unseen_status status =
-        unseen__set_create(&set, &options, &header->secret, NULL, error);
+        unseen__set_create(&set, &options, NULL, &header->secret, NULL, error);
     if (status == UNSEEN_OK) {
         unseen__header_take_rate(header, set);
     }

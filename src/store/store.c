@@ -121,6 +121,13 @@ enum unseen_status unseen_store_remove(struct unseen_store *store, const struct 
     return change(store, UNSEEN__REMOVE, items, NULL, n, verdicts, ndone_out);
 }
 
+enum unseen_status unseen_store_contains(const struct unseen_store *store,
+                                         const struct unseen_bytes *items, size_t n,
+                                         uint8_t *verdicts, size_t *ndone_out)
+{
+    return unseen_set_contains(store->set, items, n, verdicts, ndone_out);
+}
+
 enum unseen_status unseen_store_add_keys(struct unseen_store *store, const struct unseen_key *keys,
                                          size_t n, uint8_t *verdicts, size_t *ndone_out)
 {

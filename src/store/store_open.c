@@ -59,14 +59,14 @@ enum unseen_status unseen__store_set_make(struct unseen_store *store, uint64_t l
     struct unseen_set_options options = unseen__header_set_options(header);
     options.capacity = capacity_for(store, keys_in(store, len < ndisk ? len : ndisk),
                                     keys_in(store, len), is_written, &store->room);
-    options.url = store->url;
     options.cpu = store->cpu;
     options.allocator = &store->allocator;
     enum unseen_status status =
-        unseen__set_create(&store->set, &options, &header->secret, NULL, error);
+        unseen__set_create(&store->set, &options, store->url, &header->secret, NULL, error);
     if (status == UNSEEN_ERR_NOMEM && options.capacity > header->capacity) {
         options.capacity = header->capacity; /* the log may be shorter than it looks */
-        status = unseen__set_create(&store->set, &options, &header->secret, NULL, error);
+        status =
+            unseen__set_create(&store->set, &options, store->url, &header->secret, NULL, error);
     }
     return status;
 }

@@ -18,3 +18,13 @@ if printf 'evil.example\ncom\n' | ./blacklist build other.list 2>err || [ -e oth
     fail "blacklist takes a bare top-level domain"
 fi
 grep -q "'com'" err || fail "blacklist does not say what is wrong: $(cat err)"
+
+# dedup and store: a line once, in any spelling; a store remembers.
+printf '%s\n' http://e.com/a HTTP://E.com:80/a#top http://e.com/b http://e.com/a >urls.txt
+[ "$(./dedup <urls.txt | tr '\n' ' ')" = 'http://e.com/a http://e.com/b ' ] || fail dedup
+[ "$(./store visited <urls.txt | tr '\n' ' ')" = 'http://e.com/a http://e.com/b ' ] || fail store
+printf '%s\n' http://e.com/b# http://e.com/c >urls.txt
+[ "$(./store visited <urls.txt)" = http://e.com/c ] || fail "store forgets"
+printf 'not a store\n' >other
+if ./store other <urls.txt 2>err; then fail "store takes a file that is not a store"; fi
+grep -q other err || fail "store does not say what is wrong: $(cat err)"

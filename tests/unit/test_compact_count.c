@@ -21,6 +21,7 @@ static struct unseen_set_options options_of(double fpr, unsigned threads)
     static const uint64_t seed = 5;
     static const struct unseen_allocator allocator = {test_alloc, test_free, &counting};
     return (struct unseen_set_options){.size = sizeof(struct unseen_set_options),
+                                       .profile = "none",
                                        .counts = true,
                                        .fpr = fpr,
                                        .seed = &seed,

@@ -28,6 +28,7 @@ static struct unseen_set *fresh_at(enum unseen_cpu cpu, uint64_t capacity, doubl
 {
     const uint64_t seed = 1;
     const struct unseen_set_options options = {.size = sizeof(options),
+                                               .profile = "none",
                                                .filter = "counting",
                                                .capacity = capacity,
                                                .fpr = fpr,
@@ -452,7 +453,8 @@ static void test_levels(double fpr)
 static void test_errors(void)
 {
     struct unseen_set *set = NULL;
-    struct unseen_set_options options = {.size = sizeof(options), .filter = "counting"};
+    struct unseen_set_options options = {
+        .size = sizeof(options), .profile = "none", .filter = "counting"};
     CHECK_EQ(unseen_set_create(&set, &options, NULL), UNSEEN_ERR_ARGUMENT);
     options.capacity = 1000;
     options.fpr = 1e-9;

@@ -43,7 +43,8 @@ static void check_select(void)
 
 static void check_set(void)
 {
-    struct unseen_set_options options = {.size = sizeof(options), .cpu = test_cpu};
+    struct unseen_set_options options = {
+        .size = sizeof(options), .profile = "none", .cpu = test_cpu};
     struct unseen_set_stats stats = {.size = sizeof(stats)};
     struct unseen_set *set = NULL;
     CHECK(unseen_set_create(&set, &options, NULL) == UNSEEN_OK);

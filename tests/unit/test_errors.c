@@ -58,31 +58,33 @@ static void test_sizes(void)
 static void test_set_settings(void)
 {
     struct unseen_set *set = NULL;
-    struct unseen_set_options o = {.size = sizeof(o), .filter = "blum"};
+    struct unseen_set_options o = {.size = sizeof(o), .profile = "none", .filter = "blum"};
     CHECK(says(unseen_set_create(&set, &o, &error), UNSEEN_ERR_NAME, UNSEEN_SETTING_FILTER,
                "no filter \"blum\""));
-    o = (struct unseen_set_options){.size = sizeof(o), .filter = "bloom"};
+    o = (struct unseen_set_options){.size = sizeof(o), .profile = "none", .filter = "bloom"};
     CHECK(says(unseen_set_create(&set, &o, &error), UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_CAPACITY,
                "bloom needs a capacity"));
-    o = (struct unseen_set_options){.size = sizeof(o), .fpr = 2};
+    o = (struct unseen_set_options){.size = sizeof(o), .profile = "none", .fpr = 2};
     CHECK(says(unseen_set_create(&set, &o, &error), UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_FPR,
                "rate of 2"));
-    o = (struct unseen_set_options){.size = sizeof(o), .fpr = 1e-13};
+    o = (struct unseen_set_options){.size = sizeof(o), .profile = "none", .fpr = 1e-13};
     CHECK(says(unseen_set_create(&set, &o, &error), UNSEEN_ERR_FPR, UNSEEN_SETTING_FPR, "1e-13"));
     o = (struct unseen_set_options){
-        .size = sizeof(o), .filter = "bloom", .capacity = 9, .counts = true};
+        .size = sizeof(o), .profile = "none", .filter = "bloom", .capacity = 9, .counts = true};
     CHECK(says(unseen_set_create(&set, &o, &error), UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_FILTER,
                "bloom does not count"));
-    o = (struct unseen_set_options){.size = sizeof(o), .fpr = 1e-12, .key_bits = 64};
+    o = (struct unseen_set_options){
+        .size = sizeof(o), .profile = "none", .fpr = 1e-12, .key_bits = 64};
     CHECK(says(unseen_set_create(&set, &o, &error), UNSEEN_ERR_FPR, UNSEEN_SETTING_KEY_BITS,
                "64 bits"));
-    o = (struct unseen_set_options){.size = sizeof(o), .key_bits = 65};
+    o = (struct unseen_set_options){.size = sizeof(o), .profile = "none", .key_bits = 65};
     CHECK(says(unseen_set_create(&set, &o, &error), UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_KEY_BITS,
                "not 65"));
-    o = (struct unseen_set_options){.size = sizeof(o), .seed = "x"};
+    o = (struct unseen_set_options){.size = sizeof(o), .profile = "none", .seed = "x"};
     CHECK(says(unseen_set_create(&set, &o, &error), UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_SEED,
                "seed"));
-    o = (struct unseen_set_options){.size = sizeof(o), .cpu = (enum unseen_cpu)9};
+    o = (struct unseen_set_options){
+        .size = sizeof(o), .profile = "none", .cpu = (enum unseen_cpu)9};
     CHECK(says(unseen_set_create(&set, &o, &error), UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_CPU,
                "9 is not"));
     CHECK(!set);

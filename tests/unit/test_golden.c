@@ -418,7 +418,6 @@ static void ask_set(const void *set, const struct unseen_url *url, const struct 
 
 static void make_set(const struct golden *g, const char *path)
 {
-    struct unseen_url *url = make_url(g);
     struct unseen_set *set = NULL;
     const struct unseen_set_options options = {.size = sizeof(options),
                                                .fpr = g->fpr,
@@ -427,7 +426,7 @@ static void make_set(const struct golden *g, const char *path)
                                                .seed = SEED,
                                                .seed_len = strlen(SEED),
                                                .key_bits = g->key_bits,
-                                               .url = url,
+                                               .profile = g->profile,
                                                .threads = g->threads,
                                                .cpu = test_cpu};
     char text[TEXT_CAP];
@@ -441,19 +440,16 @@ static void make_set(const struct golden *g, const char *path)
     }
     check_ok(unseen_set_save(set, path, &error), g->name);
     unseen_set_free(set);
-    unseen_url_free(url);
 }
 
 static void open_set(const struct golden *g, const char *path)
 {
-    struct unseen_url *url = make_url(g);
     struct unseen_set *set = NULL;
     const struct unseen_set_options options = {
-        .size = sizeof(options), .url = url, .cpu = test_cpu};
+        .size = sizeof(options), .profile = g->profile, .cpu = test_cpu};
     check_ok(unseen_set_load(&set, path, &options, &error), g->name);
     ask_all(g, ask_set, set, NULL);
     unseen_set_free(set);
-    unseen_url_free(url);
 }
 
 /* ---- stores ---- */

@@ -429,6 +429,7 @@ int main(void)
 {
     test_start();
     const struct unseen_set_options options = {.size = sizeof(options),
+                                               .profile = "none",
                                                .filter = "exact",
                                                .seed = "leases",
                                                .seed_len = 6,

@@ -242,12 +242,13 @@ static struct unseen_set *make_set(const struct shape *shape, const struct unsee
 {
     struct unseen_set *set = NULL;
     const struct unseen_set_options options = {.size = sizeof(options),
+                                               .profile = "none",
                                                .filter = shape->filter,
                                                .fpr = shape->fpr,
                                                .capacity = shape->capacity,
                                                .key_bits = 64,
                                                .cpu = test_cpu};
-    CHECK(unseen__set_create(&set, &options, secret, NULL, NULL) == UNSEEN_OK);
+    CHECK(unseen__set_create(&set, &options, NULL, secret, NULL, NULL) == UNSEEN_OK);
     return set;
 }
 

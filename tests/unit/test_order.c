@@ -204,6 +204,7 @@ static struct outcome grow(const struct growing *growing, unsigned threads,
     struct outcome outcome = {0};
     struct unseen_allocator allocator = {meter_alloc, meter_free, &meter};
     struct unseen_set_options options = {.size = sizeof(options),
+                                         .profile = "none",
                                          .filter = growing->filter,
                                          .fpr = growing->fpr,
                                          .threads = threads,
@@ -440,7 +441,7 @@ static void check_export(const struct unseen_set *set, const struct unseen_key *
 {
     for (unsigned threads = 1; threads <= 32; threads *= 32) {
         const struct unseen_set_options options = {
-            .size = sizeof(options), .threads = threads, .cpu = test_cpu};
+            .size = sizeof(options), .profile = "none", .threads = threads, .cpu = test_cpu};
         struct test_image image = test_export(set);
         struct unseen_set *copy = NULL;
         if (CHECK(test_import(&image, &options, &copy) == UNSEEN_OK)) {

@@ -23,6 +23,7 @@ static const uint64_t seed = 7;
 static struct unseen_set_options options_of(const char *filter, double fpr, unsigned threads)
 {
     return (struct unseen_set_options){.size = sizeof(struct unseen_set_options),
+                                       .profile = "none",
                                        .filter = filter,
                                        .fpr = fpr,
                                        .capacity = 1000,
@@ -116,6 +117,7 @@ static void check_packed_keys(unsigned key_bits)
         NKEYS = 100
     };
     const struct unseen_set_options options = {.size = sizeof(options),
+                                               .profile = "none",
                                                .counts = true,
                                                .fpr = 1e-4,
                                                .seed = "s",
@@ -146,7 +148,7 @@ static void check_packed_keys(unsigned key_bits)
         CHECK_EQ(counts[i], i < 7 ? 2 : 1);
     }
     unseen_set_free(set);
-    const struct unseen_set_options plain = {.size = sizeof(plain), .fpr = 1e-4};
+    const struct unseen_set_options plain = {.size = sizeof(plain), .profile = "none", .fpr = 1e-4};
     CHECK_EQ(unseen_set_create(&set, &plain, NULL), UNSEEN_OK);
     CHECK_EQ(unseen_set_count_keys(set, keys, NKEYS, counts), UNSEEN_ERR_UNSUPPORTED);
     unseen_set_free(set);

@@ -36,6 +36,7 @@ static struct unseen_set *create(const char *filter, double fpr, unsigned thread
                                  const struct unseen_allocator *allocator)
 {
     const struct unseen_set_options options = {.size = sizeof(options),
+                                               .profile = "none",
                                                .filter = filter,
                                                .fpr = fpr,
                                                .capacity = capacity,
@@ -162,7 +163,8 @@ static void check_chunks(void)
     };
     struct unseen_set *set = create("compact", 2e-6, 1, 0, test_cpu, NULL);
     struct unseen_import *import = NULL;
-    const struct unseen_set_options options = {.size = sizeof(options), .cpu = test_cpu};
+    const struct unseen_set_options options = {
+        .size = sizeof(options), .profile = "none", .cpu = test_cpu};
     (void)add(set, RANDOM_KEYS, 0, NKEYS);
     struct test_image before = test_export(set);
     CHECK_EQ(unseen_set_reserve(set, NKEYS), UNSEEN_OK);

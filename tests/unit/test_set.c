@@ -24,6 +24,7 @@ static const uint64_t seed_1 = 1;
 static struct unseen_set_options options_of(double fpr, unsigned threads)
 {
     return (struct unseen_set_options){.size = sizeof(struct unseen_set_options),
+                                       .profile = "none",
                                        .fpr = fpr,
                                        .seed = &seed_1,
                                        .seed_len = sizeof(seed_1),
@@ -104,9 +105,16 @@ static void check_options(void)
     struct unseen_set_options options = options_of(0, 1);
     CHECK(unseen_set_create(&set, NULL, NULL) == UNSEEN_OK);
     CHECK(strcmp(stats_of(set).filter, "compact") == 0);
+    CHECK(strcmp(unseen_set_profile(set), "crawl/1") == 0);
+    unseen_set_free(set);
+    set = NULL;
+    CHECK(unseen_set_create(&set, &options, NULL) == UNSEEN_OK);
     CHECK(strcmp(unseen_set_profile(set), "none/1") == 0);
     unseen_set_free(set);
     set = NULL;
+    options.profile = "crawler";
+    CHECK(unseen_set_create(&set, &options, NULL) == UNSEEN_ERR_NAME && !set);
+    options.profile = "none";
     options.size = 0;
     CHECK(unseen_set_create(&set, &options, NULL) == UNSEEN_ERR_SIZE);
     options.size = sizeof(options) + 1;
@@ -411,12 +419,10 @@ static void check_capacity(double fpr, unsigned threads)
 
 static void check_url(unsigned threads)
 {
-    struct unseen_url *url = NULL;
-    CHECK(unseen_url_create(&url, NULL, NULL) == UNSEEN_OK);
     struct unseen_set_options options = options_of(0, threads);
-    options.url = url;
+    options.profile = NULL;
     struct unseen_set *set = make(&options);
-    CHECK(strcmp(unseen_set_profile(set), unseen_url_id(url)) == 0);
+    CHECK(strcmp(unseen_set_profile(set), "crawl/1") == 0);
     static const char first[] = "HTTP://Example.COM:80/a/../b#c";
     static const char same[] = "http://example.com/b";
     static const char other[] = "http://example.com/c";
@@ -449,7 +455,6 @@ static void check_url(unsigned threads)
     CHECK(add(set, text, LONG) == UNSEEN_NEW);
     free(text);
     unseen_set_free(set);
-    unseen_url_free(url);
 }
 
 /* ---- memory that runs out ---- */
@@ -566,10 +571,8 @@ static void check_url_nomem(void)
     };
     struct test_allocator counting = {0};
     const struct unseen_allocator allocator = {test_alloc, test_free, &counting};
-    struct unseen_url *url = NULL;
-    CHECK(unseen_url_create(&url, NULL, NULL) == UNSEEN_OK);
     struct unseen_set_options options = options_of(0, 1);
-    options.url = url;
+    options.profile = "crawl";
     options.allocator = &allocator;
     struct unseen_set *set = make(&options);
     char *text = malloc(LONG);
@@ -597,7 +600,6 @@ static void check_url_nomem(void)
     CHECK(add(set, text, LONG) == UNSEEN_NEW);
     free(text);
     unseen_set_free(set);
-    unseen_url_free(url);
     CHECK_EQ(counting.nlive, 0);
 }
 

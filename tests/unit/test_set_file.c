@@ -23,13 +23,13 @@ static char path[sizeof(folder) + 16];
 
 /* ---- saved and loaded ---- */
 
-static struct unseen_set *make(const char *filter, const struct unseen_url *url, unsigned threads,
+static struct unseen_set *make(const char *filter, const char *profile, unsigned threads,
                                const struct unseen_allocator *allocator)
 {
     const struct unseen_set_options options = {.size = sizeof(options),
                                                .filter = filter,
                                                .capacity = 2 * NKEYS,
-                                               .url = url,
+                                               .profile = profile,
                                                .seed = "s",
                                                .seed_len = 1,
                                                .threads = threads,
@@ -76,9 +76,9 @@ static void check_same(struct unseen_set *a, struct unseen_set *b, unsigned n)
     }
 }
 
-static void check_round(const char *filter, const struct unseen_url *url, unsigned threads)
+static void check_round(const char *filter, const char *profile, unsigned threads)
 {
-    struct unseen_set *set = make(filter, url, 1, NULL);
+    struct unseen_set *set = make(filter, profile, 1, NULL);
     struct unseen_set *loaded = NULL;
     struct unseen_set *copy = NULL;
     const struct unseen_set_options options = {
@@ -89,12 +89,12 @@ static void check_round(const char *filter, const struct unseen_url *url, unsign
     CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
     CHECK_EQ(test_folder_count(folder), 1);
     CHECK(unseen_set_load(&loaded, path, &options, NULL) == UNSEEN_OK);
-    /* The copy of a set that owns its URL identity outlives the set. */
+    /* The copy of a set outlives the set. */
     CHECK(unseen_set_copy(&copy, loaded, NULL) == UNSEEN_OK);
     if (threads == 1) {
         check_same(set, loaded, NKEYS);
         unseen_set_free(set);
-        set = make(filter, url, 1, NULL);
+        set = make(filter, profile, 1, NULL);
         CHECK(fill(set, 0, NKEYS));
     } else {
         CHECK(fill(loaded, 0, NKEYS));
@@ -108,53 +108,36 @@ static void check_round(const char *filter, const struct unseen_url *url, unsign
     CHECK(unlink(path) == 0);
 }
 
-static struct unseen_url *make_url(const char *profile)
-{
-    const struct unseen_url_options options = {
-        .size = sizeof(options), .profile = profile, .cpu = test_cpu};
-    struct unseen_url *url = NULL;
-    CHECK(unseen_url_create(&url, &options, NULL) == UNSEEN_OK);
-    return url;
-}
-
 static void test_rounds(void)
 {
     static const char *const filters[] = {"compact", "block", "bloom"};
-    struct unseen_url *url = make_url("aggressive");
     for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++) {
         for (unsigned threads = 1; threads <= 4; threads += 3) {
-            check_round(filters[i], NULL, threads);
-            check_round(filters[i], url, threads);
+            check_round(filters[i], "none", threads);
+            check_round(filters[i], "aggressive", threads);
         }
     }
-    unseen_url_free(url);
 }
 
 /* A URL identity that is given is a check. A failure leaves the pointer as it is. */
 static void test_identity(void)
 {
-    struct unseen_url *crawl = make_url("crawl");
-    struct unseen_url *scrapy = make_url("scrapy");
-    struct unseen_set *set = make("compact", crawl, 1, NULL);
+    struct unseen_set *set = make("compact", "crawl", 1, NULL);
     struct unseen_set *const kept = set;
     struct unseen_set *loaded = kept;
-    struct unseen_set_options options = {.size = sizeof(options), .url = scrapy};
+    struct unseen_set_options options = {.size = sizeof(options), .profile = "scrapy"};
     struct unseen_error error;
     CHECK(fill(set, 0, 10) && unseen_set_save(set, path, NULL) == UNSEEN_OK);
     CHECK(unseen_set_load(&loaded, path, &options, &error) == UNSEEN_ERR_MISMATCH);
     CHECK(loaded == kept && error.setting == UNSEEN_SETTING_PROFILE);
-    CHECK(strstr(error.text, path) && strstr(error.text, unseen_url_id(scrapy)));
-    struct unseen_url *none = make_url("none");
-    options.url = none;
+    CHECK(strstr(error.text, path) && strstr(error.text, "scrapy/1"));
+    options.profile = "none";
     CHECK(unseen_set_load(&loaded, path, &options, &error) == UNSEEN_ERR_MISMATCH);
-    unseen_url_free(none);
-    options.url = crawl;
+    options.profile = "crawl";
     CHECK(unseen_set_load(&loaded, path, &options, &error) == UNSEEN_OK);
     check_same(set, loaded, 10);
     unseen_set_free(loaded);
     unseen_set_free(set);
-    unseen_url_free(crawl);
-    unseen_url_free(scrapy);
 }
 
 /* ---- damage ---- */
@@ -162,11 +145,9 @@ static void test_identity(void)
 /* The bytes of a saved set, for free. */
 static uint8_t *saved(size_t *len_out)
 {
-    struct unseen_url *url = make_url("crawl");
-    struct unseen_set *set = make("block", url, 1, NULL);
+    struct unseen_set *set = make("block", "crawl", 1, NULL);
     CHECK(fill(set, 0, 200) && unseen_set_save(set, path, NULL) == UNSEEN_OK);
     unseen_set_free(set);
-    unseen_url_free(url);
     return test_file_read(path, len_out);
 }
 
@@ -272,10 +253,10 @@ static void test_full_disk(void)
     free(file);
 }
 
-static bool everything(const struct unseen_url *url, const struct unseen_allocator *allocator)
+static bool everything(const struct unseen_allocator *allocator)
 {
     const struct unseen_set_options options = {.size = sizeof(options), .allocator = allocator};
-    struct unseen_set *set = make("compact", url, 1, allocator);
+    struct unseen_set *set = make("compact", NULL, 1, allocator);
     struct unseen_set *loaded = NULL;
     struct unseen_set *copy = NULL;
     struct unseen_error error = {.status = UNSEEN_ERR_NOMEM};
@@ -292,17 +273,15 @@ static bool everything(const struct unseen_url *url, const struct unseen_allocat
 
 static void test_memory(void)
 {
-    struct unseen_url *url = make_url("crawl");
     bool done = false;
     for (unsigned long i = 1; !done && i < 1000; i++) {
         struct test_allocator t = {.fail_at = i};
         const struct unseen_allocator allocator = {test_alloc, test_free, &t};
-        done = everything(url, &allocator);
+        done = everything(&allocator);
         CHECK_EQ(t.nlive, 0);
         CHECK(done || t.nallocs >= i);
     }
     CHECK(done);
-    unseen_url_free(url);
 }
 
 int main(void)

@@ -104,7 +104,7 @@ static void check_seed(void)
 {
     static const char seed[] = "unseen shards";
     const struct unseen_set_options options = {
-        .size = sizeof(options), .seed = seed, .seed_len = sizeof(seed) - 1};
+        .size = sizeof(options), .profile = "none", .seed = seed, .seed_len = sizeof(seed) - 1};
     static char text[3000];
     struct unseen_set *set = NULL;
     uint64_t state = 1;

@@ -422,8 +422,11 @@ static void check_run_too_long_to_cut(void)
         NNUMBERS = 67
     };
     const uint64_t universe = (uint64_t)1 << (40 - LOG_RUNS);
-    const struct unseen_set_options options = {
-        .size = sizeof(options), .seed = "s", .seed_len = 1, .allocator = &allocator};
+    const struct unseen_set_options options = {.size = sizeof(options),
+                                               .profile = "none",
+                                               .seed = "s",
+                                               .seed_len = 1,
+                                               .allocator = &allocator};
     uint64_t numbers[NNUMBERS];
     uint8_t bytes[2 + 2 * NRUNS + 255] = {SMALL_NARROW << 4 | 1, LOG_RUNS, NNUMBERS};
     struct unseen_key keys[NNUMBERS + 1];
@@ -461,8 +464,11 @@ static void check_run_too_long_to_cut(void)
  * that the filter has of a key then are more than those of a prefix. */
 static void check_crowd(double fpr)
 {
-    const struct unseen_set_options options = {
-        .size = sizeof(options), .seed = "s", .seed_len = 1, .allocator = &allocator};
+    const struct unseen_set_options options = {.size = sizeof(options),
+                                               .profile = "none",
+                                               .seed = "s",
+                                               .seed_len = 1,
+                                               .allocator = &allocator};
     struct unseen_key keys[60];
     uint8_t verdicts[60];
     struct unseen_set *set;

@@ -146,6 +146,7 @@ static struct unseen_set *make_set(enum compact_width width, unsigned threads)
     static const uint64_t seed = 1;
     struct unseen_set_options options = {
         .size = sizeof(options),
+        .profile = "none",
         .fpr = test_fprs[width],
         .seed = &seed,
         .seed_len = sizeof(seed),
@@ -289,8 +290,11 @@ static void check_export(enum compact_width width, unsigned from, unsigned to)
         c->nkeys++;
     }
     struct test_image image = test_export(set);
-    struct unseen_set_options options = {
-        .size = sizeof(options), .threads = to, .cpu = test_cpu, .allocator = &allocator};
+    struct unseen_set_options options = {.size = sizeof(options),
+                                         .profile = "none",
+                                         .threads = to,
+                                         .cpu = test_cpu,
+                                         .allocator = &allocator};
     struct unseen_set *copy = NULL;
     if (CHECK(test_import(&image, &options, &copy) == UNSEEN_OK)) {
         check_members(copy, set, is_new);

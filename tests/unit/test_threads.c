@@ -19,6 +19,7 @@ static const uint64_t seed_1 = 1;
 static struct unseen_set *make(double fpr, unsigned threads)
 {
     struct unseen_set_options options = {.size = sizeof(options),
+                                         .profile = "none",
                                          .fpr = fpr,
                                          .seed = &seed_1,
                                          .seed_len = sizeof(seed_1),

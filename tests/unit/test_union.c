@@ -13,6 +13,7 @@ static struct unseen_set *make(const char *filter, double fpr, unsigned threads,
 {
     const struct unseen_allocator allocator = {test_alloc, test_free, &counting};
     const struct unseen_set_options options = {.size = sizeof(options),
+                                               .profile = "none",
                                                .filter = filter,
                                                .fpr = fpr,
                                                .capacity = filter ? 40000 : 0,

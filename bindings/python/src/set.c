@@ -52,7 +52,7 @@ static PyObject *set_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return NULL;
     }
     options.seed_len = (size_t)seed_len;
-    options.url = url_for_set(url);
+    options.profile = unseen_url_id(url_of(url));
     struct unseen_set *set;
     struct unseen_error error;
     const enum unseen_status status = unseen_set_create(&set, &options, &error);
@@ -98,8 +98,9 @@ static PyObject *set_save(PyObject *self, PyObject *file)
 /* url is the URL identity that the set must have; NULL: any. */
 static PyObject *load_file(struct state *state, const char *path, PyObject *url, unsigned threads)
 {
-    const struct unseen_set_options options = {
-        .size = sizeof(options), .url = url ? url_of(url) : NULL, .threads = threads};
+    const struct unseen_set_options options = {.size = sizeof(options),
+                                               .profile = url ? unseen_url_id(url_of(url)) : NULL,
+                                               .threads = threads};
     struct unseen_set *set;
     struct unseen_error error;
     PyThreadState *saved = PyEval_SaveThread();

@@ -22,12 +22,6 @@ const struct unseen_url *url_of(PyObject *capsule)
     return PyCapsule_GetPointer(capsule, capsule_name);
 }
 
-const struct unseen_url *url_for_set(PyObject *capsule)
-{
-    const struct unseen_url *url = url_of(capsule);
-    return strcmp(unseen_url_id(url), "none/1") == 0 ? NULL : url;
-}
-
 static void free_capsule(PyObject *capsule)
 {
     unseen_url_free(PyCapsule_GetPointer(capsule, capsule_name));

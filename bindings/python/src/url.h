@@ -13,7 +13,4 @@ PyObject *url_find(struct state *state, PyObject *profile, PyObject *rules);
 
 const struct unseen_url *url_of(PyObject *capsule);
 
-/* url_of, but NULL if the bytes themselves are the identity: sets are faster so. */
-const struct unseen_url *url_for_set(PyObject *capsule);
-
 #endif
