@@ -191,7 +191,7 @@ static inline struct unseen_set_stats bench_stats(const struct unseen_set *set)
     return stats;
 }
 
-/* The two widths of the compact filter, by the rate that asks for them. */
+/* The widths of the compact filter, by the rate that asks for them. */
 static const struct bench_width {
     const char *name;
     double fpr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The set's operations at a given size: CPU time per key of add (new and repeated), contains (hit
- * and miss) and remove, in batches and one at a time, for both widths and every SIMD level, and
+ * and miss) and remove, in batches and one at a time, for all widths and every SIMD level, and
  * the same of a textbook Bloom filter, of libbloom, and of the bare memory accesses ("memory":
  * make the key, fetch two lines of one page, read both, write one) in the same run. The sets of all
  * levels and the memory are measured by turns, and printed with their ratio to the memory and the
