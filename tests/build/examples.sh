@@ -1,8 +1,10 @@
-# The programs of examples/c compile as a user's do, with the public headers and the library, and do what they say.
+# The programs of examples/c, and that of docs/c.md, compile as a user's do, with the public headers and the library,
+# and do what they say.
 . "$(dirname "$0")/common.bash"
 cd "$SOURCE"
 
-for program in examples/c/*.c; do
+sed -n '/^```c$/,/^```$/p' docs/c.md | sed '/^```/d' >"$work/smallest.c"
+for program in examples/c/*.c "$work/smallest.c"; do
     cc -std=c11 -O1 -pedantic -Wall -Wextra -Werror -Iinclude "$program" "$BUILD/libunseen.a" -lidn2 -lsodium -lm -pthread \
         -o "$work/$(basename "$program" .c)" || fail "$program does not compile"
 done
@@ -18,6 +20,8 @@ if printf 'evil.example\ncom\n' | ./blacklist build other.list 2>err || [ -e oth
     fail "blacklist takes a bare top-level domain"
 fi
 grep -q "'com'" err || fail "blacklist does not say what is wrong: $(cat err)"
+
+[ "$(./smallest | tr '\n' ' ')" = 'new  http://e.com/a new  http://e.com/b seen HTTP://E.com/a ' ] || fail smallest
 
 # dedup and store: a line once, in any spelling; a store remembers.
 printf '%s\n' http://e.com/a HTTP://E.com:80/a#top http://e.com/b http://e.com/a >urls.txt
