@@ -204,22 +204,12 @@ static bool guava_32_has(const struct unseen_foreign *f, const struct foreign_li
     return true;
 }
 
-static bool guava_64_has(const struct unseen_foreign *f, const struct foreign_link *link,
-                         struct foreign_hash h)
+/* Adds in 64 bits; of each sum the bits of the mask count. */
+static bool sums_have(const struct unseen_foreign *f, const struct foreign_link *link,
+                      struct foreign_hash h, uint64_t mask)
 {
     for (unsigned i = 0; i < link->hashes; i++, h.a += h.b) {
-        if (!foreign_bit(f, link, (h.a & INT64_MAX) % link->nbits)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool murmur64a_has(const struct unseen_foreign *f, const struct foreign_link *link,
-                          struct foreign_hash h)
-{
-    for (unsigned i = 0; i < link->hashes; i++, h.a += h.b) {
-        if (!foreign_bit(f, link, h.a % link->nbits)) {
+        if (!foreign_bit(f, link, (h.a & mask) % link->nbits)) {
             return false;
         }
     }
@@ -249,11 +239,11 @@ static bool link_has(const struct unseen_foreign *f, const struct foreign_link *
     case UNSEEN_FOREIGN_GUAVA_32:
         return guava_32_has(f, link, h);
     case UNSEEN_FOREIGN_GUAVA_64:
-        return guava_64_has(f, link, h);
+        return sums_have(f, link, h, INT64_MAX);
     case UNSEEN_FOREIGN_DCSO:
         return dcso_has(f, link, h);
     case UNSEEN_FOREIGN_MURMUR64A:
-        return murmur64a_has(f, link, h);
+        return sums_have(f, link, h, UINT64_MAX);
     }
     return false;
 }

@@ -39,13 +39,10 @@ static const uint32_t zeros[] = {0x660,   0x6f0,   0x7c0,   0x966,   0x9e6,  0xa
 
 /* Characters between digits that people see as a blank, a dash or nothing at all, and the marks of
  * direction that address books put around numbers. */
-static const struct {
-    uint32_t first;
-    uint32_t last;
-} separators[] = {{0xa0, 0xa0},     {0xad, 0xad},     {0x61c, 0x61c},   {0x1680, 0x1680},
-                  {0x180e, 0x180e}, {0x2000, 0x2015}, {0x2028, 0x202f}, {0x205f, 0x2064},
-                  {0x2066, 0x206f}, {0x2212, 0x2212}, {0x3000, 0x3000}, {0x30fc, 0x30fc},
-                  {0xfe63, 0xfe63}, {0xfeff, 0xfeff}, {0xff0d, 0xff0f}};
+static const struct point_range separators[] = {
+    {0xa0, 0xa0},     {0xad, 0xad},     {0x61c, 0x61c},   {0x1680, 0x1680}, {0x180e, 0x180e},
+    {0x2000, 0x2015}, {0x2028, 0x202f}, {0x205f, 0x2064}, {0x2066, 0x206f}, {0x2212, 0x2212},
+    {0x3000, 0x3000}, {0x30fc, 0x30fc}, {0xfe63, 0xfe63}, {0xfeff, 0xfeff}, {0xff0d, 0xff0f}};
 
 /* The ASCII character that a code point stands for in a phone number; 0 for none. */
 static char ascii_of(uint32_t point)
@@ -58,10 +55,8 @@ static char ascii_of(uint32_t point)
             return (char)('0' + (point - zeros[i]));
         }
     }
-    for (size_t i = 0; i < sizeof(separators) / sizeof(separators[0]); i++) {
-        if (point >= separators[i].first && point <= separators[i].last) {
-            return ' ';
-        }
+    if (IN_RANGES(separators, point)) {
+        return ' ';
     }
     return point == 0xff08   ? '('
            : point == 0xff09 ? ')'

@@ -58,22 +58,14 @@ enum unseen_status unseen__store_options(const struct unseen_store_options *give
 static enum unseen_status make_url(struct unseen_store *store, const char *profile,
                                    char id[UNSEEN__PROFILE_LEN], struct unseen_error *error)
 {
-    const struct unseen_url_options options = {.size = sizeof(options),
-                                               .profile = profile,
-                                               .cpu = store->cpu,
-                                               .allocator = &store->allocator};
-    const enum unseen_status status = unseen_url_create(&store->url, &options, error);
-    if (status != UNSEEN_OK) {
-        return status;
+    const enum unseen_status status =
+        unseen__set_url_make(&store->url, profile, store->cpu, &store->allocator, error);
+    if (status == UNSEEN_OK) {
+        const char *const url_id = store->url ? unseen_url_id(store->url) : NO_PROFILE;
+        memset(id, 0, UNSEEN__PROFILE_LEN);
+        memcpy(id, url_id, strlen(url_id));
     }
-    const char *url_id = unseen_url_id(store->url);
-    memset(id, 0, UNSEEN__PROFILE_LEN);
-    memcpy(id, url_id, strlen(url_id));
-    if (strcmp(id, NO_PROFILE) == 0) {
-        unseen_url_free(store->url);
-        store->url = NULL;
-    }
-    return UNSEEN_OK;
+    return status;
 }
 
 enum unseen_status unseen__store_url_make(struct unseen_store *store, struct unseen_error *error)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Profiles and rules: their names, their versions, and the object made from them.
+ * Profiles and rules: their names, and the object made from them.
  *
  * Profiles and rules are frozen, because sets of keys outlive programs: an answer that has to
- * change for any input is a new version beside the old one. The identity text says the version of
- * the profile. A rule without a version has version 1, which is the only one so far:
+ * change for any input is a new version beside the old one. So far every profile and every rule has
+ * the version 1. The identity text says it of the profile:
  *
  *     crawl/1+strip-trackers */
 #include <string.h>
@@ -27,41 +27,38 @@ enum {
         UNSEEN__RULE_STRIP_TRACKERS | UNSEEN__RULE_SORT_QUERY | UNSEEN__RULE_DROP_EMPTY_QUERY
 };
 
+/* Of every profile and rule. */
+static const char VERSION[] = "/1";
+
 static const struct profile {
     struct unseen_url_entry entry;
-    unsigned version;
     unseen__url_slow_fn *slow;
     unseen__url_fast_fn *(*select_fast)(enum unseen_cpu cpu, uint32_t rules);
     uint32_t rules;   /* switched on by default */
     uint32_t allowed; /* can be switched */
 } profiles[] = {
-    {{"none", "plain bytes: no URL is read into them"}, 1, unseen__url_none, NULL, 0, 0},
+    {{"none", "plain bytes: no URL is read into them"}, unseen__url_none, NULL, 0, 0},
     {{"whatwg", "the WHATWG URL standard, as browsers write a URL, with its fragment"},
-     1,
      unseen__url_whatwg,
      unseen__url_whatwg_fast,
      UNSEEN__RULE_KEEP_FRAGMENT,
      WHATWG_RULES},
     {{"crawl", "whatwg without the fragment: the same request (the default)"},
-     1,
      unseen__url_whatwg,
      unseen__url_whatwg_fast,
      0,
      WHATWG_RULES},
     {{"scrapy", "w3lib 2.5 canonicalize_url, as Scrapy's duplicate filter"},
-     1,
      unseen__url_scrapy,
      unseen__url_scrapy_fast,
      0,
      SCRAPY_RULES | UNSEEN__RULE_KEEP_FRAGMENT},
     {{"safebrowsing", "Safe Browsing v4 canonicalisation, for lists of bad sites"},
-     1,
      unseen__url_safebrowsing,
      unseen__url_safebrowsing_fast,
      0,
      0},
     {{"aggressive", "probably the same page: http = https, no www, trackers or sessions, sorted"},
-     1,
      unseen__url_whatwg,
      unseen__url_whatwg_fast,
      AGGRESSIVE_RULES,
@@ -166,15 +163,15 @@ struct reader {
     bool needs_patterns; /* what is wrong is that a rule has no patterns */
 };
 
-/* Reads "/" and a number from 1 to 99. Returns 0 if the number is another or none. */
-static unsigned read_version(struct reader *r)
+/* Passes over the version, which may be missing. Returns false if it is another one. */
+static bool skip_version(struct reader *r)
 {
-    unsigned version = 0;
-    const char *const digits = ++r->at;
-    while (is_ascii_digit(*r->at) && r->at < digits + 2) {
-        version = version * 10 + (unsigned)(*r->at++ - '0');
+    if (*r->at != '/') {
+        return true;
     }
-    return *digits == '0' || is_ascii_digit(*r->at) ? 0 : version;
+    const bool is_known = r->at[1] == '1' && !is_ascii_digit(r->at[2]);
+    r->at += is_known ? strlen(VERSION) : 0;
+    return is_known;
 }
 
 /* The profile whose name begins the text, or NULL. */
@@ -197,7 +194,7 @@ static enum unseen_status read_profile(struct reader *r)
         return UNSEEN_ERR_NAME;
     }
     r->at += strlen(profile->entry.name);
-    if (*r->at == '/' && read_version(r) != profile->version) {
+    if (!skip_version(r)) {
         return UNSEEN_ERR_VERSION;
     }
     struct identity *identity = r->identity;
@@ -254,7 +251,7 @@ static enum unseen_status read_rule(struct reader *r, bool on)
         return UNSEEN_ERR_NAME;
     }
     r->at += strlen(rule->entry.name);
-    if (*r->at == '/' && read_version(r) != 1) {
+    if (!skip_version(r)) {
         return UNSEEN_ERR_VERSION;
     }
     struct identity *const identity = r->identity;
@@ -293,12 +290,6 @@ static enum unseen_status read_named_rule(struct reader *r, const char *text)
 
 /* ---- Writing identity texts -------------------------------------------------------------------*/
 
-static void put_version(struct text *id, unsigned version)
-{
-    const char digits[] = {'/', (char)('0' + version)}; /* no version has two digits yet */
-    put(id, digits, sizeof(digits));
-}
-
 /* Puts the rule if it differs from the profile's. */
 static void put_rule(struct text *id, struct identity *identity, const struct rule *rule)
 {
@@ -319,7 +310,7 @@ static void put_rule(struct text *id, struct identity *identity, const struct ru
 static void write_id(struct text *id, struct identity *identity)
 {
     put_string(id, identity->profile->entry.name);
-    put_version(id, identity->profile->version);
+    put_string(id, VERSION);
     for (size_t i = 0; i < NRULES; i++) {
         put_rule(id, identity, &rules[i]);
     }
