@@ -344,6 +344,20 @@ static bool rewrite_check_fill(const struct options *o, enum unseen_cpu cpu)
     return capacity == 0;
 }
 
+/* The usual hint, --key-bits 96, is for a new store: the keys of this one cannot get longer. */
+static void rewrite_report(const struct options *o, const struct unseen_error *error)
+{
+    const char *path = o->input.files[0];
+    if (error->status != UNSEEN_ERR_FPR || error->setting != UNSEEN_SETTING_KEY_BITS) {
+        stores_report(path, &o->seen, error);
+        return;
+    }
+    message_error("%s", error->text);
+    message_hint("unseen rewrite %s%s%s" STORES_RATE_OF_64_BITS, path,
+                 o->seen.filter ? " --filter compact" : "",
+                 o->seen.key_bits ? " --key-bits 64" : "");
+}
+
 int rewrite_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
@@ -365,7 +379,7 @@ int rewrite_run(const struct options *o, enum unseen_cpu cpu)
         error.status = unseen_store_rewrite(o->input.files[0], &options, &error);
     } while (stores_wait(&o->seen, &start, &error));
     if (error.status != UNSEEN_OK) {
-        stores_report(o->input.files[0], &o->seen, &error);
+        rewrite_report(o, &error);
     }
     return error.status == UNSEEN_OK && rewrite_check_fill(o, cpu) ? EXIT_DONE : EXIT_TROUBLE;
 }

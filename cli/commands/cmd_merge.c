@@ -48,7 +48,8 @@ static void report_mismatch(const struct merge *m, struct unseen_store *in,
     if (setting == UNSEEN_SETTING_KEY_BITS) {
         message_error("%s keeps %u bits of each key, %s keeps %u", path, has.key_bits, model,
                       wanted.key_bits);
-        message_hint("unseen rewrite --key-bits %u %s", has.key_bits, model);
+        message_hint("unseen rewrite --key-bits %u%s %s", has.key_bits,
+                     stores_rate_for(m->out, has.key_bits), model);
         return;
     }
     if (setting == UNSEEN_SETTING_PROFILE) {

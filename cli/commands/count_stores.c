@@ -90,9 +90,11 @@ static bool makes_same_keys(struct unseen_store *store, const char *path,
         message_hint("%s", hint);
     } else if (b.key_bits != a.key_bits) {
         message_error("%s has keys of %u bits, others of %u", path, b.key_bits, a.key_bits);
-        message_hint("unseen rewrite --key-bits %u %s",
-                     a.key_bits < b.key_bits ? a.key_bits : b.key_bits,
-                     a.key_bits < b.key_bits ? path : "the others");
+        const bool is_longer = a.key_bits < b.key_bits;
+        const unsigned fewer = is_longer ? a.key_bits : b.key_bits;
+        message_hint("unseen rewrite --key-bits %u%s %s", fewer,
+                     stores_rate_for(is_longer ? store : first, fewer),
+                     is_longer ? path : "the others");
     } else {
         return true;
     }

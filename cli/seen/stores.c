@@ -349,7 +349,11 @@ static void hint_setting(const char *path, const struct seen_options *o,
         message_hint("unseen rewrite --filter %s %s", o->filter, path);
         break;
     case UNSEEN_SETTING_FPR:
-        message_hint("unseen rewrite --fpr %g %s", o->fpr, path);
+        if (o->fpr > 0) {
+            message_hint("unseen rewrite --fpr %g %s", o->fpr, path);
+        } else { /* --filter exact names a rate, too */
+            message_hint("%s", text);
+        }
         break;
     case UNSEEN_SETTING_BITS_PER_KEY:
     case UNSEEN_SETTING_HASHES:
@@ -549,6 +553,13 @@ struct unseen_store_info stores_info(struct unseen_store *store)
     struct unseen_store_info info = {.size = sizeof(info)};
     (void)unseen_store_info(store, &info); /* fails for a wrong size only */
     return info;
+}
+
+const char *stores_rate_for(struct unseen_store *store, unsigned key_bits)
+{
+    const bool grows = stores_stats(unseen_store_set(store)).abilities & UNSEEN_CAN_GROW;
+    return key_bits == 64 && grows && stores_info(store).fpr < 5.5e-10 ? STORES_RATE_OF_64_BITS
+                                                                       : "";
 }
 
 struct unseen_set_stats stores_stats(const struct unseen_set *set)

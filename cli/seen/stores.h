@@ -71,6 +71,13 @@ void stores_report_commit(const char *path, const struct seen_options *o,
 bool stores_close(struct unseen_store *store, const char *path, const struct seen_options *o,
                   bool run_failed);
 
+/* The lowest rate of a power of ten that keys of 64 bits allow, as an option for a hint. */
+#define STORES_RATE_OF_64_BITS " --fpr 1e-9"
+
+/* The option that a rewrite of the store to keys of so few bits needs; empty if its rate can
+ * stay. */
+const char *stores_rate_for(struct unseen_store *store, unsigned key_bits);
+
 /* The figures of a store and of a set. Strings that are not known are empty. */
 struct unseen_store_info stores_info(struct unseen_store *store);
 struct unseen_set_stats stores_stats(const struct unseen_set *set);

@@ -125,6 +125,33 @@ run check -vc long.unseen left
 expect 1 '0\n' ''
 run rewrite --key-bits 96 long.unseen
 expect 2 '' '*'
+# A rate too low for the keys: they cannot get longer, so the way out is another rate.
+bits='keys of 64 bits allow no rate as low as 1e-12'
+for how in '--fpr 1e-12' '--filter exact'; do
+    filter=
+    [ "$how" = '--fpr 1e-12' ] || filter=' --filter compact'
+    run rewrite $how long.unseen
+    expect 2 '' "unseen: error: long.unseen: $bits\nunseen: hint: unseen rewrite long.unseen$filter --fpr 1e-9\n"
+    run $(sed -n 's/^unseen: hint: unseen //p' err)
+    expect 0 '' ''
+done
+run check -vc long.unseen left
+expect 1 '0\n' ''
+run add --fpr 1e-12 --seed 4 low.unseen left
+run rewrite --key-bits 64 low.unseen
+expect 2 '' "unseen: error: low.unseen: $bits\nunseen: hint: unseen rewrite low.unseen --key-bits 64 --fpr 1e-9\n"
+for count in 'merge both.unseen low.unseen long.unseen' 'count low.unseen long.unseen' \
+    'count long.unseen low.unseen'; do
+    run $count
+    holds grep -q '^unseen: hint: unseen rewrite --key-bits 64 --fpr 1e-9 ' err
+done
+run merge both.unseen low.unseen long.unseen
+run $(sed -n 's/^unseen: hint: unseen //p' err)
+expect 0 '' ''
+run merge both.unseen low.unseen long.unseen
+expect 0 '' ''
+run check -vc both.unseen left
+expect 1 '0\n' ''
 run rewrite w.unseen long.unseen
 expect 2 '' 'unseen: error: one store at a time\nunseen: hint: unseen rewrite w.unseen\n'
 

@@ -24,6 +24,7 @@ for how in '-s v.unseen' 'add v.unseen'; do
     wrong 2 'v.unseen has the profile crawl/1, not whatwg/1' "unseen $how FILE" $how -p whatwg one
     wrong 2 'v.unseen has the profile crawl/1, not crawl/1+strip-www' "unseen $how FILE" $how --rule strip-www one
     wrong 2 'v.unseen has the rate 5e-09, not 1e-06' 'unseen rewrite --fpr 1e-06 v.unseen' $how --fpr 1e-6 one
+    wrong 2 'v.unseen has the rate 5e-09, not 1e-12' "unseen $how FILE" $how --filter exact one
     wrong 2 'v.unseen keeps 64 bits of each key, not 96' "unseen $how FILE" $how --key-bits 96 one
     wrong 2 'v.unseen was made with another seed' "unseen $how FILE" $how --seed 1 one
     wrong 2 'v.unseen has a log' "unseen $how FILE" $how --no-log one
