@@ -162,3 +162,24 @@ void unseen__key_kernel_portable(const struct unseen__hasher *hasher,
         keys[i] = sip_key(&s, 128);
     }
 }
+
+void unseen__keys_pack(const struct unseen_key *keys, size_t n, unsigned bits, uint8_t *bytes)
+{
+    for (size_t i = 0; i < n; i++, bytes += unseen__key_bytes(bits)) {
+        store_le64(bytes, keys[i].hi);
+        if (bits == 96) {
+            store_le32(bytes + 8, (uint32_t)keys[i].lo);
+        } else if (bits == 128) {
+            store_le64(bytes + 8, keys[i].lo);
+        }
+    }
+}
+
+void unseen__keys_unpack(const uint8_t *bytes, size_t n, unsigned bits, struct unseen_key *keys)
+{
+    for (size_t i = 0; i < n; i++, bytes += unseen__key_bytes(bits)) {
+        keys[i].hi = load_le64(bytes);
+        keys[i].lo = bits == 64 ? 0 : bits == 96 ? load_le32(bytes + 8) : load_le64(bytes + 8);
+        unseen__key_narrow(bits, &keys[i]);
+    }
+}

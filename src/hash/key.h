@@ -147,6 +147,16 @@ static inline void unseen__key_narrow(unsigned bits, struct unseen_key *key)
     key->lo = is_short ? key->hi ^ mixed : (key->lo & UINT32_MAX) | (mixed << 32);
 }
 
+/* The bytes of a packed key. */
+static inline size_t unseen__key_bytes(unsigned bits)
+{
+    return bits / 8;
+}
+
+/* A packed key is hi, then as much of lo as is kept, from its low end. */
+void unseen__keys_pack(const struct unseen_key *keys, size_t n, unsigned bits, uint8_t *bytes);
+void unseen__keys_unpack(const uint8_t *bytes, size_t n, unsigned bits, struct unseen_key *keys);
+
 /* The key of one input, reduced to `bits` bits. Time: linear in len. */
 struct unseen_key unseen__key(const struct unseen__hasher *hasher, const void *data, size_t len,
                               unsigned bits);

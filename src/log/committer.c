@@ -285,7 +285,7 @@ void unseen__committer_note(struct unseen__committer *c, struct unseen_key key, 
 {
     const unsigned key_bits = c->log->header.key_bits;
     const size_t i = c->waiting.start + c->waiting.n++;
-    unseen__key_pack(key, key_bits, c->waiting.keys + i * unseen__key_bytes(key_bits));
+    unseen__keys_pack(&key, 1, key_bits, c->waiting.keys + i * unseen__key_bytes(key_bits));
     c->waiting.removed[i] = removed;
 }
 

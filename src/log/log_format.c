@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "hash/checksum.h"
-#include "hash/key.h"
 
 enum {
     FORMAT_VERSION = 1,    /* of logs and images */
@@ -144,30 +143,6 @@ enum unseen_status unseen__image_header_decode(const uint8_t bytes[UNSEEN__IMAGE
     header_out->table_checksum = load_le64(bytes + 112);
     header_out->record_checksum = load_le64(bytes + 4080);
     return UNSEEN_OK;
-}
-
-/* ---- keys ---- */
-
-void unseen__key_pack(struct unseen_key key, unsigned key_bits, uint8_t *bytes)
-{
-    store_le64(bytes, key.hi);
-    if (key_bits == 96) {
-        store_le32(bytes + 8, (uint32_t)key.lo);
-    } else if (key_bits == 128) {
-        store_le64(bytes + 8, key.lo);
-    }
-}
-
-void unseen__keys_unpack(const uint8_t *bytes, size_t n, unsigned key_bits, struct unseen_key *keys)
-{
-    const size_t step = unseen__key_bytes(key_bits);
-    for (size_t i = 0; i < n; i++, bytes += step) {
-        keys[i].hi = load_le64(bytes);
-        keys[i].lo = key_bits == 64   ? 0
-                     : key_bits == 96 ? load_le32(bytes + 8)
-                                      : load_le64(bytes + 8);
-        unseen__key_narrow(key_bits, &keys[i]);
-    }
 }
 
 /* ---- records ---- */

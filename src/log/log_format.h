@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "hash/secret.h"
+#include "hash/key.h"
 
 enum {
     UNSEEN__ID_LEN = 16,
@@ -50,17 +50,6 @@ void unseen__header_encode(const struct unseen__log_header *header,
  * the format, or a feature that readers must know). */
 enum unseen_status unseen__header_decode(const uint8_t bytes[UNSEEN__HEADER_LEN],
                                          struct unseen__log_header *header_out);
-
-/* ---- keys ---- */
-
-static inline size_t unseen__key_bytes(unsigned key_bits)
-{
-    return key_bits / 8;
-}
-
-void unseen__key_pack(struct unseen_key key, unsigned key_bits, uint8_t *bytes);
-void unseen__keys_unpack(const uint8_t *bytes, size_t n, unsigned key_bits,
-                         struct unseen_key *keys);
 
 /* ---- records of the log ---- */
 

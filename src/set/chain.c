@@ -41,13 +41,12 @@
 #include "bits/bits.h"
 #include "bits/blocks.h"
 #include "bits/rate.h"
-#include "set/open_keys.h"
 #include "small/outline.h"
 #include "small/small.h"
 #include "tags/compact.h"
 
 enum {
-    BATCH = OPEN_KEYS_MAX,
+    BATCH = 256,
     SAVED_KIND = 2,
     PIECE_PART = 2,
     LINKS_MAX = 40,
@@ -404,6 +403,37 @@ static void ask_part(const struct chain *l, unsigned part, const struct unseen_k
     }
 }
 
+/* The keys of a batch that no part has yet. A part is asked about all of them at once, so that its
+ * memory is fetched ahead. */
+struct open_keys {
+    struct unseen_key keys[BATCH];
+    uint16_t at[BATCH];      /* the index of each key in the batch */
+    uint8_t verdicts[BATCH]; /* of the part that was asked last */
+    size_t n;
+};
+
+static void open_begin(struct open_keys *open, const struct unseen_key *keys, size_t n)
+{
+    memcpy(open->keys, keys, n * sizeof(*keys));
+    for (size_t i = 0; i < n; i++) {
+        open->at[i] = (uint16_t)i;
+    }
+    open->n = n;
+}
+
+/* Takes the verdicts of the part that was asked: the keys that it has are closed. */
+static void close_open(struct open_keys *open, uint8_t *verdicts)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < open->n; i++) {
+        verdicts[open->at[i]] = open->verdicts[i];
+        open->keys[left] = open->keys[i];
+        open->at[left] = open->at[i];
+        left += open->verdicts[i] == UNSEEN_NEW;
+    }
+    open->n = left;
+}
+
 /* Asks the parts from `part` down to the first about a batch. Keys that one has are answered; the
  * others stay open. The newest part has half of the keys, or more. */
 static void ask_parts(const struct chain *l, unsigned part, struct open_keys *open,
@@ -412,7 +442,7 @@ static void ask_parts(const struct chain *l, unsigned part, struct open_keys *op
     for (part++; part-- > PART_SMALL && open->n > 0;) {
         if (part == PART_SMALL ? l->small != NULL : l->filters[part] != NULL) {
             ask_part(l, part, open->keys, open->n, open->verdicts);
-            (void)open_keys_close(open, verdicts, NULL);
+            close_open(open, verdicts);
         }
     }
 }
@@ -423,7 +453,7 @@ static void chain_contains(const struct unseen__filter *filter, const struct uns
     const struct chain *l = chain_from_const(filter);
     struct open_keys open;
     for (size_t done = 0; done < n; done += BATCH) {
-        open_keys_begin(&open, keys + done, n - done < BATCH ? n - done : BATCH);
+        open_begin(&open, keys + done, n - done < BATCH ? n - done : BATCH);
         ask_parts(l, newest_part(l), &open, verdicts + done);
     }
 }
@@ -457,7 +487,7 @@ static enum unseen_status add_rest(struct chain *l, const struct unseen_key *key
     struct open_keys open;
     size_t nadded = 0;
     n = room > 0 && room < n ? (size_t)room : n;
-    open_keys_begin(&open, keys, n);
+    open_begin(&open, keys, n);
     ask_parts(l, room > 0 ? newest - 1 : newest, &open, verdicts);
     if (open.n > 0) {
         status = room > 0 ? UNSEEN_OK : make_rest(l);

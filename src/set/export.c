@@ -148,14 +148,13 @@ void unseen__set_save_table(const struct unseen_set *set, uint8_t *table)
 struct unseen_import {
     struct unseen_set_options options;
     struct unseen_allocator allocator;
-    struct unseen_set *set; /* NULL before the header */
-    struct unseen_url *url; /* what the set will own; NULL: none, or not made yet */
-    const struct unseen_url *lent;
+    struct unseen_set *set;       /* NULL before the header */
+    const struct unseen_url *url; /* of the set; NULL: none, or not known yet */
+    struct unseen_url *own_url;   /* the same, if the set will own it */
     uint64_t id;
     uint64_t nkeys;
     uint64_t nbytes_max;
-    bool is_lent;
-    bool has_url; /* url is made */
+    bool has_url; /* url is known */
     bool ended;
     bool failed;
 };
@@ -179,7 +178,8 @@ enum unseen_status unseen_import_create(struct unseen_import **import_out,
         .options = options, .allocator = allocator, .nbytes_max = UINT64_MAX};
     if (options.profile) {
         status =
-            unseen__set_url_make(&import->url, options.profile, options.cpu, &allocator, error);
+            unseen__set_url_make(&import->own_url, options.profile, options.cpu, &allocator, error);
+        import->url = import->own_url;
         import->has_url = true;
     }
     if (status != UNSEEN_OK) {
@@ -192,8 +192,8 @@ enum unseen_status unseen_import_create(struct unseen_import **import_out,
 
 void unseen__import_lend_url(struct unseen_import *import, const struct unseen_url *url)
 {
-    import->lent = url;
-    import->is_lent = true;
+    import->url = url;
+    import->has_url = true;
 }
 
 void unseen__import_limit(struct unseen_import *import, uint64_t nbytes)
@@ -206,14 +206,9 @@ void unseen_import_free(struct unseen_import *import)
     if (import) {
         struct unseen_allocator allocator = import->allocator;
         unseen_set_free(import->set);
-        unseen_url_free(import->url);
+        unseen_url_free(import->own_url);
         unseen__free(&allocator, import, sizeof(*import));
     }
-}
-
-static const char *profile_of(const struct unseen_url *url)
-{
-    return url ? unseen_url_id(url) : "none/1";
 }
 
 /* Makes the canonicaliser with this id, for the set to own. */
@@ -223,13 +218,14 @@ static enum unseen_status import_url(struct unseen_import *import, const uint8_t
     memcpy(name, id, len);
     name[len] = '\0';
     const enum unseen_status status =
-        unseen__set_url_make(&import->url, name, import->options.cpu, &import->allocator, NULL);
+        unseen__set_url_make(&import->own_url, name, import->options.cpu, &import->allocator, NULL);
     if (status != UNSEEN_OK) {
         return status == UNSEEN_ERR_NOMEM || status == UNSEEN_ERR_UNSUPPORTED ? status
                                                                               : UNSEEN_ERR_VERSION;
     }
+    import->url = import->own_url;
     import->has_url = true;
-    return strcmp(name, profile_of(import->url)) == 0 ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+    return strcmp(name, unseen__profile_of(import->own_url)) == 0 ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
 static enum unseen_status import_header(struct unseen_import *import, const uint8_t *p, size_t len)
@@ -247,14 +243,13 @@ static enum unseen_status import_header(struct unseen_import *import, const uint
         return UNSEEN_ERR_CORRUPT;
     }
     enum unseen_status status = UNSEEN_OK;
-    if (!import->is_lent && !import->has_url) {
+    if (!import->has_url) {
         status = import_url(import, p + PROFILE_OFFSET, len - PROFILE_OFFSET);
         if (status != UNSEEN_OK) {
             return status;
         }
     }
-    const struct unseen_url *url = import->is_lent ? import->lent : import->url;
-    const char *profile = profile_of(url);
+    const char *profile = unseen__profile_of(import->url);
     if (len - PROFILE_OFFSET != strlen(profile) ||
         memcmp(p + PROFILE_OFFSET, profile, strlen(profile)) != 0) {
         return UNSEEN_ERR_MISMATCH;
@@ -282,11 +277,11 @@ static enum unseen_status import_header(struct unseen_import *import, const uint
     import->nkeys = load_le64(p + 24);
     const struct unseen__saved saved = {
         .params = p + PARAMS_OFFSET, .nkeys = import->nkeys, .nbytes_max = import->nbytes_max};
-    status = unseen__set_create(&import->set, &options, url, &secret, &saved, NULL);
+    status = unseen__set_create(&import->set, &options, import->url, &secret, &saved, NULL);
     unseen__secret_forget(&secret);
     if (status == UNSEEN_OK) {
-        import->set->own_url = import->url;
-        import->url = NULL;
+        import->set->own_url = import->own_url;
+        import->own_url = NULL;
         import->set->shards[0].generation = load_le64(p + GENERATION_OFFSET);
     }
     return status == UNSEEN_ERR_NAME ? UNSEEN_ERR_VERSION : status;
@@ -424,7 +419,7 @@ enum unseen_status unseen_set_load(struct unseen_set **set_out, const char *path
         if (status == UNSEEN_ERR_MISMATCH) {
             status = unseen__error_setting(error, status, UNSEEN_SETTING_PROFILE,
                                            "%s was saved with another profile than %s", path,
-                                           profile_of(import->url));
+                                           unseen__profile_of(import->own_url));
         }
         unseen_import_free(import);
         return status;

@@ -82,44 +82,25 @@ enum unseen_status unseen_set_count_keys(const struct unseen_set *set,
     return UNSEEN_OK;
 }
 
-/* A packed key is hi, then as much of lo as the set keeps, from its low end. The rest of lo follows
- * from these (unseen__key_narrow). */
 size_t unseen_set_pack_keys(const struct unseen_set *set, const struct unseen_key *keys, size_t n,
                             void *buf)
 {
-    uint8_t *p = buf;
-    for (size_t i = 0; i < n; i++) {
-        store_le64(p, keys[i].hi);
-        if (set->key_bits == 96) {
-            store_le32(p + 8, (uint32_t)keys[i].lo);
-        } else if (set->key_bits == 128) {
-            store_le64(p + 8, keys[i].lo);
-        }
-        p += set->key_bits / 8;
-    }
-    return n * (set->key_bits / 8);
+    unseen__keys_pack(keys, n, set->key_bits, buf);
+    return n * unseen__key_bytes(set->key_bits);
 }
 
 enum unseen_status unseen_set_unpack_keys(const struct unseen_set *set, const void *data,
                                           size_t len, struct unseen_key *keys, size_t max,
                                           size_t *n_out)
 {
-    const uint8_t *p = data;
-    const size_t key_len = set->key_bits / 8;
+    const size_t key_len = unseen__key_bytes(set->key_bits);
     if (len % key_len != 0) {
         return UNSEEN_ERR_CORRUPT;
     }
     if (len / key_len > max) {
         return UNSEEN_ERR_SPACE;
     }
-    for (size_t i = 0; i < len / key_len; i++, p += key_len) {
-        keys[i].hi = load_le64(p);
-        keys[i].lo = set->key_bits == 96 ? load_le32(p + 8) : 0;
-        if (set->key_bits == 128) {
-            keys[i].lo = load_le64(p + 8);
-        }
-        unseen__key_narrow(set->key_bits, &keys[i]);
-    }
+    unseen__keys_unpack(data, len / key_len, set->key_bits, keys);
     *n_out = len / key_len;
     return UNSEEN_OK;
 }

@@ -12,6 +12,7 @@
 #include "base/sized.h"
 #include "bits/bits.h"
 #include "bits/rate.h"
+#include "tags/compact.h"
 #include "url/url.h"
 
 static const char NO_PROFILE[] = "none/1";
@@ -20,6 +21,10 @@ enum {
     IDENTITY_BUF = 16384, /* a canonical form that fits needs no allocation */
     KEYS_BATCH = 256      /* keys made at a time from bytes */
 };
+
+/* What a reservation adds to the generation, so that chunks of exports before and after do not fit
+ * together. */
+#define RESERVED 3
 
 /* ---- creation ---- */
 
@@ -290,6 +295,11 @@ enum unseen_status unseen__set_create(struct unseen_set **set_out,
     return status == UNSEEN_OK ? create_set(set_out, &options, url, secret, saved, error) : status;
 }
 
+const char *unseen__profile_of(const struct unseen_url *url)
+{
+    return url ? unseen_url_id(url) : NO_PROFILE;
+}
+
 enum unseen_status unseen__set_url_make(struct unseen_url **url_out, const char *profile,
                                         enum unseen_cpu cpu,
                                         const struct unseen_allocator *allocator,
@@ -518,6 +528,37 @@ enum unseen_status unseen_set_remove_keys(struct unseen_set *set, const struct u
     return unseen__set_run(set, UNSEEN__REMOVE, keys, n, verdicts, ndone_out);
 }
 
+/* ---- what only a compact filter does ---- */
+
+enum unseen_status unseen__set_fetch_keys(const struct unseen_set *set,
+                                          const struct unseen_key *keys, size_t n)
+{
+    struct unseen__shard *shard = &set->shards[0];
+    if (unseen__compact_has_pieces(shard->filter, keys, n)) {
+        return UNSEEN_OK;
+    }
+    pthread_mutex_lock(&shard->lock);
+    const enum unseen_status status = unseen__compact_fetch(shard->filter, keys, n);
+    pthread_mutex_unlock(&shard->lock);
+    return status;
+}
+
+enum unseen_status unseen_set_reserve(struct unseen_set *set, uint64_t nkeys)
+{
+    if (set->ops != &unseen__compact_ops && set->ops != &unseen__compact_count_ops) {
+        return UNSEEN_ERR_UNSUPPORTED;
+    }
+    enum unseen_status status = unseen__set_fetch_all(set);
+    for (size_t i = 0; i < unseen__set_nshards(set) && status == UNSEEN_OK; i++) {
+        struct unseen__shard *shard = &set->shards[i];
+        pthread_mutex_lock(&shard->lock);
+        status = unseen__compact_reserve(shard->filter, nkeys);
+        shard->generation += RESERVED;
+        pthread_mutex_unlock(&shard->lock);
+    }
+    return status;
+}
+
 /* ---- numbers ---- */
 
 enum unseen_status unseen_set_stats(const struct unseen_set *set,
@@ -548,5 +589,5 @@ enum unseen_status unseen_set_stats(const struct unseen_set *set,
 
 const char *unseen_set_profile(const struct unseen_set *set)
 {
-    return set->url ? unseen_url_id(set->url) : NO_PROFILE;
+    return unseen__profile_of(set->url);
 }

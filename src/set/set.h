@@ -30,7 +30,7 @@ struct unseen_set {
     struct unseen__shard *shards;
     unsigned shard_bits;
     bool shared;  /* take the locks */
-    bool fetches; /* pieces are read when they are first needed (fetch.c) */
+    bool fetches; /* pieces are read when they are first needed */
     unsigned threads;
     unsigned key_bits;
     const struct unseen_url *url; /* NULL: the bytes are the identity */
@@ -47,8 +47,11 @@ struct unseen__saved {
     uint64_t nbytes_max; /* all pieces together are not longer */
 };
 
-/* Makes the canonicaliser of a profile (NULL: crawl) for a set to own; NULL for the profile none.
- * Errors: those of unseen_url_create. */
+/* The id of a canonicaliser, which may be NULL. */
+const char *unseen__profile_of(const struct unseen_url *url);
+
+/* Makes the canonicaliser of a profile (NULL: crawl) for a set or a store to own; NULL for the
+ * profile none. Errors: those of unseen_url_create. */
 enum unseen_status unseen__set_url_make(struct unseen_url **url_out, const char *profile,
                                         enum unseen_cpu cpu,
                                         const struct unseen_allocator *allocator,
@@ -100,7 +103,7 @@ uint64_t unseen__set_nkeys(const struct unseen_set *set);
 size_t unseen__set_table_len(const struct unseen_set *set);
 void unseen__set_save_table(const struct unseen_set *set, uint8_t *table);
 
-/* fetch.c: reads the pieces that n keys need, all pieces if keys is NULL. The set fetches. Errors:
+/* Reads the pieces that n keys need, all pieces if keys is NULL. The set fetches. Errors:
  * those of fetch in filter.h. */
 enum unseen_status unseen__set_fetch_keys(const struct unseen_set *set,
                                           const struct unseen_key *keys, size_t n);

@@ -15,7 +15,6 @@
 #include "base/error.h"
 #include "base/filename.h"
 #include "base/memory.h"
-#include "hash/key.h"
 #include "set/set.h"
 #include "tags/stash.h"
 
@@ -50,7 +49,7 @@ static bool flush_record(struct writer *w)
 static bool write_key(struct writer *w, struct unseen_key key)
 {
     const unsigned key_bits = w->log->header.key_bits;
-    unseen__key_pack(key, key_bits, w->payload + w->n * unseen__key_bytes(key_bits));
+    unseen__keys_pack(&key, 1, key_bits, w->payload + w->n * unseen__key_bytes(key_bits));
     return ++w->n < RECORD_KEYS || flush_record(w);
 }
 

@@ -15,7 +15,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/sized.h"
-#include "hash/key.h"
 #include "set/set.h"
 
 enum {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "hash/key.h"
 #include "set/set.h"
 #include "store/store.h"
 

@@ -10,12 +10,9 @@
 
 #include "base/error.h"
 #include "base/sized.h"
-#include "hash/key.h"
 #include "set/set.h"
 
 static const unsigned OTHERS_MAY = 0066;
-
-static const char NO_PROFILE[] = "none/1";
 
 enum unseen_status unseen__store_options(const struct unseen_store_options *given,
                                          struct unseen_store_options *options_out,
@@ -53,29 +50,20 @@ enum unseen_status unseen__store_options(const struct unseen_store_options *give
 
 /* ---- URL identity ---- */
 
-/* Makes store->url for a profile, given by name or id, and copies its id to `id`. For "none",
- * store->url is NULL. */
+/* Makes store->url for a profile, given by name or id. For "none", store->url is NULL. */
 static enum unseen_status make_url(struct unseen_store *store, const char *profile,
-                                   char id[UNSEEN__PROFILE_LEN], struct unseen_error *error)
+                                   struct unseen_error *error)
 {
-    const enum unseen_status status =
-        unseen__set_url_make(&store->url, profile, store->cpu, &store->allocator, error);
-    if (status == UNSEEN_OK) {
-        const char *const url_id = store->url ? unseen_url_id(store->url) : NO_PROFILE;
-        memset(id, 0, UNSEEN__PROFILE_LEN);
-        memcpy(id, url_id, strlen(url_id));
-    }
-    return status;
+    return unseen__set_url_make(&store->url, profile, store->cpu, &store->allocator, error);
 }
 
 enum unseen_status unseen__store_url_make(struct unseen_store *store, struct unseen_error *error)
 {
-    char id[UNSEEN__PROFILE_LEN];
     const char *profile = store->log.header.profile;
-    if (store->url || strcmp(profile, NO_PROFILE) == 0) {
+    if (store->url || strcmp(profile, unseen__profile_of(NULL)) == 0) {
         return UNSEEN_OK;
     }
-    const enum unseen_status status = make_url(store, profile, id, error);
+    const enum unseen_status status = make_url(store, profile, error);
     return status == UNSEEN_ERR_NAME || status == UNSEEN_ERR_ARGUMENT ||
                    status == UNSEEN_ERR_VERSION
                ? unseen__error_setting(
@@ -159,10 +147,13 @@ enum unseen_status unseen__store_header_make(struct unseen_store *store,
     }
     const char *profile =
         options->like && !options->profile ? options->like->log.header.profile : options->profile;
-    status = make_url(store, profile, h->profile, error);
+    status = make_url(store, profile, error);
     if (status != UNSEEN_OK) {
         return status;
     }
+    const char *id = unseen__profile_of(store->url);
+    memset(h->profile, 0, sizeof(h->profile));
+    memcpy(h->profile, id, strlen(id));
     const struct unseen__filter_ops *ops = NULL;
     status = unseen__header_change(h, options, &ops, error);
     if (status != UNSEEN_OK) {
@@ -240,8 +231,8 @@ static enum unseen_status check_profile(struct unseen_store *store, const char *
                                         struct unseen_error *error)
 {
     const struct unseen__log_header *h = &store->log.header;
-    char id[UNSEEN__PROFILE_LEN] = "";
-    const enum unseen_status status = make_url(store, profile, id, error);
+    const enum unseen_status status = make_url(store, profile, error);
+    const char *id = unseen__profile_of(store->url);
     if (status == UNSEEN_OK && strcmp(id, h->profile) != 0) {
         return differs(error, UNSEEN_SETTING_PROFILE, "%s has the profile %s, not %s",
                        store->log.path, h->profile, id);

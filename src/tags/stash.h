@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stash: an exact set of whole keys, for keys that find no slot in a fingerprint filter
- * (compact, exact). With random keys it stays nearly empty. If keys were made to collide, by
+ * The stash: an exact set of whole keys, for keys that find no slot in a compact filter.
+ * With random keys it stays nearly empty. If keys were made to collide, by
  * somebody who knows the secret, the stash keeps the filter's promise never to lose a key.
  *
  * The keys stand in an array. Their order follows from the calls alone, so that a filter is saved
