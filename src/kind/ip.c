@@ -52,18 +52,8 @@ struct network {
 
 static bool read_length(struct unseen_bytes in, unsigned *nbits_out)
 {
-    unsigned value = 0;
-    if (in.len == 0 || in.len > 3 || (in.len > 1 && in.data[0] == '0')) {
-        return false;
-    }
-    for (size_t i = 0; i < in.len; i++) {
-        if (!is_ascii_digit(in.data[i])) {
-            return false;
-        }
-        value = value * 10 + (unsigned)(in.data[i] - '0');
-    }
-    *nbits_out = value;
-    return true;
+    return in.len > 0 && !(in.len > 1 && in.data[0] == '0') &&
+           ascii_read_number(in.data, in.len, V6_BITS, nbits_out);
 }
 
 static bool read_address(struct unseen_bytes in, struct network *network)
@@ -146,16 +136,6 @@ enum {
     READINGS_MAX = 2
 };
 
-static bool is_number(struct unseen_bytes in)
-{
-    for (size_t i = 0; i < in.len; i++) {
-        if (!is_ascii_digit(in.data[i])) {
-            return false;
-        }
-    }
-    return in.len > 0;
-}
-
 /* Drops the brackets of an IPv6 address and a port. */
 static struct unseen_bytes without_port(struct unseen_bytes in)
 {
@@ -166,7 +146,8 @@ static struct unseen_bytes without_port(struct unseen_bytes in)
     }
     const struct unseen_bytes address = {in.data + bracketed, (size_t)(end - in.data) - bracketed};
     const struct unseen_bytes rest = without_first(in, (size_t)(end - in.data) + bracketed);
-    const bool is_port = rest.len > 1 && rest.data[0] == ':' && is_number(without_first(rest, 1));
+    const bool is_port =
+        rest.len > 1 && rest.data[0] == ':' && is_ascii_digits(rest.data + 1, rest.len - 1);
     if (bracketed) {
         return is_port || rest.len == 0 ? address : in;
     }

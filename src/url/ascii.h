@@ -52,6 +52,46 @@ static inline bool is_ascii_text(const char *in, size_t len)
     return all < 0x80;
 }
 
+/* Are all bytes of in[0..len) digits? So are none. */
+static inline bool is_ascii_digits(const char *in, size_t len)
+{
+    size_t i = 0;
+    while (i < len && is_ascii_digit(in[i])) {
+        i++;
+    }
+    return i == len;
+}
+
+/* Reads a decimal number of at most max, which is far below UINT_MAX / 10; nothing is 0. Returns
+ * false if in[0..len) is another text. */
+static inline bool ascii_read_number(const char *in, size_t len, unsigned max, unsigned *value_out)
+{
+    unsigned value = 0;
+    for (size_t i = 0; i < len && value <= max; i++) {
+        if (!is_ascii_digit(in[i])) {
+            return false;
+        }
+        value = value * 10 + (unsigned)(in[i] - '0');
+    }
+    *value_out = value;
+    return value <= max;
+}
+
+/* Writes a decimal number; returns the end. */
+static inline char *ascii_write_number(unsigned value, char *out)
+{
+    char digits[10];
+    size_t n = 0;
+    do {
+        digits[n++] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    while (n > 0) {
+        *out++ = digits[--n];
+    }
+    return out;
+}
+
 /* The initialiser {ASCII_TABLE(F)} of an array with F(byte) for each byte. F is a macro, so that
  * the compiler makes the table. */
 #define ASCII_TABLE4(F, c) F(c), F((c) + 1), F((c) + 2), F((c) + 3)

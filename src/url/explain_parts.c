@@ -40,11 +40,6 @@ static const struct unseen_url_entry scrapy_steps[NPARTS] = {
     {"fragment", "a fragment is not sent to the server"},
 };
 
-static struct unseen_bytes cut(const char *start, const char *end)
-{
-    return (struct unseen_bytes){start, (size_t)(end - start)};
-}
-
 /* The first byte of [in, end) that is in set, or end. */
 static const char *find_any(const char *in, const char *end, const char *set)
 {
@@ -70,22 +65,22 @@ static void split(const char *in, size_t len, struct unseen_bytes parts[NPARTS])
     const char *const end = in + len;
     const char *const hash = find_any(in, end, "#");
     const char *at = scheme_end(in, hash);
-    parts[PART_SCHEME] = cut(in, at);
+    parts[PART_SCHEME] = bytes_between(in, at);
     at += hash - at >= 3 && memcmp(at, "://", 3) == 0 ? 3 : 0;
     const char *const path = find_any(at, hash, "/?\\");
     const char *host = path;
     while (host > at && host[-1] != '@') {
         host--;
     }
-    parts[PART_USERINFO] = cut(at, host);
+    parts[PART_USERINFO] = bytes_between(at, host);
     const char *port = find_any(host, path, "]");
     port = find_any(port < path ? port : host, path, ":");
-    parts[PART_HOST] = cut(host, port);
-    parts[PART_PORT] = cut(port, path);
+    parts[PART_HOST] = bytes_between(host, port);
+    parts[PART_PORT] = bytes_between(port, path);
     const char *const query = find_any(path, hash, "?");
-    parts[PART_PATH] = cut(path, query);
-    parts[PART_QUERY] = cut(query, hash);
-    parts[PART_FRAGMENT] = cut(hash, end);
+    parts[PART_PATH] = bytes_between(path, query);
+    parts[PART_QUERY] = bytes_between(query, hash);
+    parts[PART_FRAGMENT] = bytes_between(hash, end);
 }
 
 static bool equal(struct unseen_bytes a, struct unseen_bytes b)

@@ -85,8 +85,7 @@ enum unseen_status unseen__expressions_find(const struct unseen__expressions *fo
         return UNSEEN_ERR_SPACE;
     }
     struct unseen_canon canon;
-    unseen__url_fast_fn *const fast = unseen__url_browsed_fast(url->cpu, 0);
-    if (!fast(url, in.data, in.len, buf, cap, &canon)) {
+    if (!unseen__fast_browsed(url, in.data, in.len, buf, cap, &canon)) {
         const enum unseen_status status = form->slow(url, in.data, in.len, buf, cap, &canon);
         if (status != UNSEEN_OK) {
             return status;

@@ -52,16 +52,6 @@ static size_t without_final_dot(const char *in, size_t len)
     return len > 1 && in[len - 1] == '.' ? len - 1 : len;
 }
 
-static bool all_digits(const char *in, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        if (!is_ascii_digit(in[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 bool unseen__ipv4_wanted(const char *in, size_t len)
 {
     len = without_final_dot(in, len);
@@ -70,8 +60,8 @@ bool unseen__ipv4_wanted(const char *in, size_t len)
         start--;
     }
     uint64_t value;
-    return start < len &&
-           (all_digits(in + start, len - start) || read_number(in + start, len - start, &value));
+    return start < len && (is_ascii_digits(in + start, len - start) ||
+                           read_number(in + start, len - start, &value));
 }
 
 bool unseen__ipv4_parse(const char *in, size_t len, uint32_t *address_out)

@@ -118,3 +118,32 @@ void unseen__path_start(struct unseen__url_parser *p)
         unseen__path(p);
     }
 }
+
+/* ---- Paths of other schemes ------------------------------------------------------------------ */
+
+/* 1 for the segment ".", 2 for "..", 0 for any other; no dot is escaped. */
+static int plain_dots(const char *segment, size_t len)
+{
+    const bool dots = len >= 1 && len <= 2 && segment[0] == '.' && segment[len - 1] == '.';
+    return dots ? (int)len : 0;
+}
+
+char *unseen__resolve_dots(char *start, char *end)
+{
+    char *out = start;
+    for (char *at = start; at < end;) {
+        char *const segment = at + 1;
+        char *const slash = memchr(segment, '/', (size_t)(end - segment));
+        at = slash ? slash : end;
+        const int ndots = plain_dots(segment, (size_t)(at - segment));
+        if (ndots == 2 && out > start) {
+            do {
+                out--;
+            } while (*out != '/');
+        }
+        const size_t len = ndots == 0 ? (size_t)(at - segment) + 1 : at == end;
+        memmove(out, ndots == 0 ? segment - 1 : "/", len);
+        out += len;
+    }
+    return out;
+}

@@ -53,7 +53,7 @@ size_t unseen__www_len(const char *host, size_t len);
 unseen__part_fn unseen__upper_escapes;
 unseen__part_fn unseen__decode_unreserved;
 unseen__part_fn unseen__decode_reserved;
-unseen__part_fn unseen__collapse_slashes;
+unseen__part_fn unseen__collapse_slashes; /* needs no context */
 unseen__part_fn unseen__strip_path_sessions;
 unseen__part_fn unseen__strip_index;
 unseen__part_fn unseen__strip_slash;

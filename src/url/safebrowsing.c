@@ -28,7 +28,7 @@
 #include "url/host.h"
 #include "url/name.h"
 #include "url/percent.h"
-#include "url/whatwg.h"
+#include "url/rules.h"
 
 /* In what the forms differ: the one of the profile, the one that lists of sites are asked for, and
  * the one of their entries. */
@@ -124,12 +124,7 @@ static bool split_scheme(char **in, const char *end, struct unseen_bytes *scheme
         return true;
     }
     if (named && at < end && *at == ':') {
-        const char *const port_end = authority_end(at, end);
-        for (at++; at < port_end; at++) {
-            if (!is_ascii_digit(*at)) {
-                return false;
-            }
-        }
+        return is_ascii_digits(at + 1, (size_t)(authority_end(at, end) - at) - 1);
     }
     return true;
 }
@@ -304,56 +299,7 @@ static char *write_host(char *host, size_t len, const struct form *rules, char *
     return idna ? out + idna_len : write_escaped(host, len, rules->also, out);
 }
 
-/* ---- Path ------------------------------------------------------------------------------------ */
-
-/* Takes out each segment ".", and each ".." with the segment before it; also at the end of the
- * path, as [Berners-Lee05], section 5.2.4, does. */
-static size_t resolve_dots(char *path, size_t len)
-{
-    const char *const end = path + len;
-    char *out = path;
-    for (const char *in = path; in < end;) {
-        const char *segment = in + 1;
-        const char *slash = segment < end ? memchr(segment, '/', (size_t)(end - segment)) : NULL;
-        const char *const segment_end = slash ? slash : end;
-        const size_t n = (size_t)(segment_end - segment);
-        const bool up = n == 2 && segment[0] == '.' && segment[1] == '.';
-        if (!up && !(n == 1 && segment[0] == '.')) {
-            memmove(out, in, n + 1);
-            out += n + 1;
-        } else {
-            while (up && out > path && *--out != '/') {
-            }
-            if (!slash) {
-                *out++ = '/';
-            }
-        }
-        in = segment_end;
-    }
-    return (size_t)(out - path);
-}
-
-static size_t collapse_slashes(char *path, size_t len)
-{
-    char *out = path;
-    for (size_t i = 0; i < len; i++) {
-        if (path[i] != '/' || out == path || out[-1] != '/') {
-            *out++ = path[i];
-        }
-    }
-    return (size_t)(out - path);
-}
-
 /* ---- The whole ------------------------------------------------------------------------------- */
-
-static bool is_digits(struct unseen_bytes text)
-{
-    size_t at = 0;
-    while (at < text.len && is_ascii_digit(text.data[at])) {
-        at++;
-    }
-    return at == text.len;
-}
 
 /* Writes the canonical form of a text to buf, from the start; the decoded text goes to its end. The
  * text may stand at the start of buf, too: it is not needed any more when the form is written.
@@ -364,7 +310,7 @@ static size_t write_form(struct unseen_bytes text, const struct form *rules, cha
     char *const copy = buf + (cap - text.len);
     struct parts parts;
     if (!split_parts(copy, copy_decoded(text.data, text.len, copy), &parts) ||
-        !(rules->any_port || is_digits(parts.port))) {
+        !(rules->any_port || is_ascii_digits(parts.port.data, parts.port.len))) {
         return 0;
     }
     char *end = ascii_copy_lower(parts.scheme.data, parts.scheme.len, buf);
@@ -373,8 +319,9 @@ static size_t write_form(struct unseen_bytes text, const struct form *rules, cha
     if (!end) {
         return 0;
     }
-    const size_t resolved = resolve_dots(parts.path, parts.path_len);
-    const size_t path_len = collapse_slashes(parts.path, resolved);
+    char *const path_end = unseen__resolve_dots(parts.path, parts.path + parts.path_len);
+    const size_t path_len =
+        unseen__collapse_slashes(NULL, parts.path, (size_t)(path_end - parts.path));
     if (path_len == 0) {
         *end++ = '/';
     }

@@ -151,8 +151,8 @@ static bool fast_safebrowsing(const struct unseen_url *url, const char *in, size
     return answer_canonical(in, len, SUSPECT, buf, cap, out);
 }
 
-static bool fast_browsed(const struct unseen_url *url, const char *in, size_t len, char *buf,
-                         size_t cap, struct unseen_canon *out)
+bool unseen__fast_browsed(const struct unseen_url *url, const char *in, size_t len, char *buf,
+                          size_t cap, struct unseen_canon *out)
 {
     (void)url;
     return answer_canonical(in, len, SUSPECT | BACKSLASH, buf, cap, out);
@@ -163,13 +163,6 @@ unseen__url_fast_fn *unseen__url_safebrowsing_fast(enum unseen_cpu cpu, uint32_t
     (void)cpu;
     (void)rules;
     return fast_safebrowsing;
-}
-
-unseen__url_fast_fn *unseen__url_browsed_fast(enum unseen_cpu cpu, uint32_t rules)
-{
-    (void)cpu;
-    (void)rules;
-    return fast_browsed;
 }
 
 /* ---- Texts that need no browser ---------------------------------------------------------------*/

@@ -58,11 +58,6 @@ struct parts {
     const char *joint; /* where removing a tab made a character of two halves; NULL: nowhere */
 };
 
-static struct unseen_bytes bytes_between(const char *start, const char *end)
-{
-    return (struct unseen_bytes){start, (size_t)(end - start)};
-}
-
 /* The first c in [in, end), or end. */
 static const char *find_byte(const char *in, const char *end, char c)
 {
@@ -213,24 +208,13 @@ static char *write_userinfo(struct unseen_bytes in, char *out)
 /* Writes the number without leading zeros. Returns false if it is not a number up to 65535. */
 static bool write_port(struct unseen_bytes port, char **out)
 {
-    unsigned value = 0;
-    for (size_t i = 0; i < port.len; i++) {
-        if (!SCRAPY_DIGIT(port.data[i])) {
-            return false;
-        }
-        value = value * 10 + (unsigned)(port.data[i] - '0');
-        if (value > 65535) {
-            return false;
-        }
+    unsigned value;
+    if (!ascii_read_number(port.data, port.len, 65535, &value)) {
+        return false;
     }
     if (port.len) {
-        size_t zeros = 0;
-        while (zeros + 1 < port.len && port.data[zeros] == '0') {
-            zeros++;
-        }
         *(*out)++ = ':';
-        memcpy(*out, port.data + zeros, port.len - zeros);
-        *out += port.len - zeros;
+        *out = ascii_write_number(value, *out);
     }
     return true;
 }

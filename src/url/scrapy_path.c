@@ -8,10 +8,10 @@
  *
  * Two paths that w3lib keeps apart are never merged: what is written in such a place is a text to
  * which w3lib gives the same answer as to the input. */
-#include <string.h>
 
 #include "url/percent.h"
 #include "url/scrapy.h"
+#include "url/whatwg.h"
 
 /* Would the escape %XX of these two digits be written again as it is? */
 static bool is_stable_escape(const char *digits)
@@ -75,36 +75,8 @@ static char *write_path(struct unseen_bytes path, bool may_be_scheme, char *out)
     return out;
 }
 
-/* 1 for the segment ".", 2 for "..", 0 for any other. */
-static int count_dots(const char *segment, size_t len)
-{
-    const bool dots = len >= 1 && len <= 2 && segment[0] == '.' && segment[len - 1] == '.';
-    return dots ? (int)len : 0;
-}
-
-/* Resolves the segments "." and ".." of a path that starts with a slash. */
-static char *resolve_dots(char *start, char *end)
-{
-    char *out = start;
-    for (char *at = start; at < end;) {
-        char *const segment = at + 1;
-        char *const slash = memchr(segment, '/', (size_t)(end - segment));
-        at = slash ? slash : end;
-        const int ndots = count_dots(segment, (size_t)(at - segment));
-        if (ndots == 2 && out > start) {
-            do {
-                out--;
-            } while (*out != '/');
-        }
-        const size_t len = ndots == 0 ? (size_t)(at - segment) + 1 : at == end;
-        memmove(out, ndots == 0 ? segment - 1 : "/", len);
-        out += len;
-    }
-    return out;
-}
-
 char *unseen__scrapy_write_path(struct unseen_bytes path, bool may_be_scheme, char *out)
 {
     char *const end = write_path(path, may_be_scheme, out);
-    return *out == '/' ? resolve_dots(out, end) : end;
+    return *out == '/' ? unseen__resolve_dots(out, end) : end;
 }

@@ -295,29 +295,15 @@ static char *write_host(const char *host, size_t len, bool keep_www, char *out)
  * NULL if it is not a port. */
 static char *write_port(struct unseen_bytes port, bool https, char *out)
 {
-    uint32_t value = 0;
-    for (size_t i = 0; i < port.len; i++) {
-        if (!is_ascii_digit(port.data[i])) {
-            return NULL;
-        }
-        value = value * 10 + (uint32_t)(port.data[i] - '0');
-        if (value > 65535) {
-            return NULL;
-        }
+    unsigned value;
+    if (!ascii_read_number(port.data, port.len, 65535, &value)) {
+        return NULL;
     }
     if (value == 0 || value == (https ? 443 : 80)) {
         return out;
     }
-    char digits[5];
-    size_t n = 0;
-    for (; value > 0; value /= 10) {
-        digits[n++] = (char)('0' + value % 10);
-    }
     *out++ = ':';
-    while (n > 0) {
-        *out++ = digits[--n];
-    }
-    return out;
+    return ascii_write_number(value, out);
 }
 
 /* The form stands at the start of buf, the decoded text, which the port is a part of, and the

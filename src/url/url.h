@@ -91,6 +91,11 @@ enum {
     UNSEEN__URL_BOUND_EXTRA = 1024
 };
 
+static inline struct unseen_bytes bytes_between(const char *start, const char *end)
+{
+    return (struct unseen_bytes){start, (size_t)(end - start)};
+}
+
 static inline bool unseen__url_rule(const struct unseen_url *url, enum unseen__url_rule rule)
 {
     return (url->rules & (uint32_t)rule) != 0;
@@ -115,7 +120,9 @@ unseen__url_slow_fn unseen__url_safebrowsing_entry;   /* the same, and a port is
 unseen__url_fast_fn *unseen__url_whatwg_fast(enum unseen_cpu cpu, uint32_t rules);
 unseen__url_fast_fn *unseen__url_scrapy_fast(enum unseen_cpu cpu, uint32_t rules);
 unseen__url_fast_fn *unseen__url_safebrowsing_fast(enum unseen_cpu cpu, uint32_t rules);
-unseen__url_fast_fn *unseen__url_browsed_fast(enum unseen_cpu cpu, uint32_t rules);
+
+/* The fast path of unseen__url_safebrowsing_browsed and unseen__url_safebrowsing_entry. */
+unseen__url_fast_fn unseen__fast_browsed;
 
 /* The scan that proves that a URL is canonical to WHATWG. */
 unseen__url_fast_fn *unseen__url_whatwg_scan(enum unseen_cpu cpu);

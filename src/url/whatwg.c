@@ -239,16 +239,8 @@ static bool port_state(struct unseen__url_parser *p, const char *end)
         }
     }
     if (p->at < end && port != default_port(url)) {
-        char digits[5];
-        size_t n = 0;
-        do {
-            digits[n++] = (char)('0' + port % 10);
-            port /= 10;
-        } while (port);
         unseen__put(url, ':');
-        while (n) {
-            unseen__put(url, digits[--n]);
-        }
+        url->len = (size_t)(ascii_write_number(port, url->text + url->len) - url->text);
     }
     p->at = end;
     unseen__url_note(p->trace, "port", start, (size_t)(end - start), url->text + out_start,

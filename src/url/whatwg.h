@@ -103,6 +103,11 @@ void unseen__path_start(struct unseen__url_parser *p);
 void unseen__path(struct unseen__url_parser *p);
 void unseen__path_shorten(struct unseen__url_record *url);
 
+/* Takes out each segment "." of a path, and each ".." with the segment before it, also at the end
+ * of the path, as [Berners-Lee05], section 5.2.4, does. The path is empty or starts with a slash,
+ * and its escapes are not looked at. Returns its new end. */
+char *unseen__resolve_dots(char *start, char *end);
+
 /* Parses in[0..len), against base unless that is NULL, into *record. Let n be len and the length of
  * the base: buf has unseen_url_bound(n, 0) bytes, and the first 3 n + UNSEEN__TEXT_EXTRA get the
  * text. */
