@@ -12,7 +12,9 @@
 
 enum {
     PIECE_ARRAY = 1,
-    FULL_PIECE = UNSEEN__LINE_ARRAY_PIECE_LINES * UNSEEN__LINE
+    PIECE_HEAD = 16,
+    PIECE_LINES = 512,
+    FULL_PIECE = PIECE_LINES * UNSEEN__LINE
 };
 
 /* From this size on an array is whole huge pages. */
@@ -96,36 +98,33 @@ size_t unseen__line_array_save_piece(const struct unseen__line_array *array, uin
         return 0;
     }
     uint64_t n = array->nlines - *position;
-    n = n < UNSEEN__LINE_ARRAY_PIECE_LINES ? n : UNSEEN__LINE_ARRAY_PIECE_LINES;
-    memset(buf, 0, UNSEEN__LINE_ARRAY_PIECE_HEAD);
+    n = n < PIECE_LINES ? n : PIECE_LINES;
+    memset(buf, 0, PIECE_HEAD);
     buf[0] = PIECE_ARRAY;
     store_le64(buf + 8, array->first_line + *position);
-    memcpy(buf + UNSEEN__LINE_ARRAY_PIECE_HEAD, array->bytes + (size_t)*position * UNSEEN__LINE,
+    memcpy(buf + PIECE_HEAD, array->bytes + (size_t)*position * UNSEEN__LINE,
            (size_t)n * UNSEEN__LINE);
     *position += n;
-    return UNSEEN__LINE_ARRAY_PIECE_HEAD + (size_t)n * UNSEEN__LINE;
+    return PIECE_HEAD + (size_t)n * UNSEEN__LINE;
 }
 
 static bool is_piece(const uint8_t *piece, size_t len)
 {
-    return len > UNSEEN__LINE_ARRAY_PIECE_HEAD &&
-           (len - UNSEEN__LINE_ARRAY_PIECE_HEAD) % UNSEEN__LINE == 0 &&
-           len <= UNSEEN__LINE_ARRAY_PIECE_HEAD + UNSEEN__LINE_ARRAY_PIECE_LINES * UNSEEN__LINE &&
-           load_le64(piece) == PIECE_ARRAY;
+    return len > PIECE_HEAD && (len - PIECE_HEAD) % UNSEEN__LINE == 0 &&
+           len <= PIECE_HEAD + FULL_PIECE && load_le64(piece) == PIECE_ARRAY;
 }
 
 /* The lines of a piece are lines of the whole array. */
 static bool is_inside(const struct unseen__line_array *array, const uint8_t *piece, size_t len)
 {
     const uint64_t start = load_le64(piece + 8);
-    return start < array->end_line &&
-           (len - UNSEEN__LINE_ARRAY_PIECE_HEAD) / UNSEEN__LINE <= array->end_line - start;
+    return start < array->end_line && (len - PIECE_HEAD) / UNSEEN__LINE <= array->end_line - start;
 }
 
 size_t unseen__line_array_overlap(const struct unseen__line_array *array, const uint8_t *piece,
                                   size_t len, const uint8_t **bytes_out, size_t *offset_out)
 {
-    const uint64_t nlines = (len - UNSEEN__LINE_ARRAY_PIECE_HEAD) / UNSEEN__LINE;
+    const uint64_t nlines = (len - PIECE_HEAD) / UNSEEN__LINE;
     const uint64_t start = load_le64(piece + 8);
     const uint64_t end = array->first_line + array->nlines;
     const uint64_t from = start > array->first_line ? start : array->first_line;
@@ -134,7 +133,7 @@ size_t unseen__line_array_overlap(const struct unseen__line_array *array, const 
     }
     const uint64_t left = nlines - (from - start);
     const uint64_t n = left < end - from ? left : end - from;
-    *bytes_out = piece + UNSEEN__LINE_ARRAY_PIECE_HEAD + (size_t)(from - start) * UNSEEN__LINE;
+    *bytes_out = piece + PIECE_HEAD + (size_t)(from - start) * UNSEEN__LINE;
     *offset_out = (size_t)(from - array->first_line) * UNSEEN__LINE;
     return (size_t)n * UNSEEN__LINE;
 }
@@ -154,13 +153,10 @@ enum unseen_status unseen__line_array_load_piece(struct unseen__line_array *arra
 {
     const uint8_t *bytes = NULL;
     size_t offset = 0;
-    if (!array->loaded || !is_piece(piece, len) || !is_inside(array, piece, len)) {
+    if (!array->loaded || !unseen__line_array_owns_piece(array, piece, len)) {
         return UNSEEN_ERR_CORRUPT;
     }
     const size_t n = unseen__line_array_overlap(array, piece, len, &bytes, &offset);
-    if (n == 0) {
-        return UNSEEN_ERR_CORRUPT;
-    }
     for (size_t line = offset / UNSEEN__LINE; line < (offset + n) / UNSEEN__LINE; line++) {
         const uint64_t bit = (uint64_t)1 << line % 64;
         if (array->loaded[line / 64] & bit) {

@@ -13,9 +13,7 @@
 #include "filter/filter.h"
 
 enum {
-    UNSEEN__LINE = 64,
-    UNSEEN__LINE_ARRAY_PIECE_HEAD = 16,
-    UNSEEN__LINE_ARRAY_PIECE_LINES = 512
+    UNSEEN__LINE = 64
 };
 
 struct unseen__line_array {

@@ -22,7 +22,6 @@
 
 enum {
     KEYS_BATCH = 256, /* keys made at a time from bytes */
-    THREADS_MAX = 256,
     MEMORY_MIN = 1 << 20,
     PART_KEYS = 1 << 17, /* most keys of a part, which is sorted in the second cache */
     PART_BITS = 10,      /* the fewest bits that say the part of a key */
@@ -75,7 +74,7 @@ static enum unseen_status build_options(const struct unseen_list_build_options *
     options.memory = options.memory > SIZE_MAX / 4 ? SIZE_MAX / 4 : options.memory;
     options.threads = options.threads ? options.threads : 1;
     *options_out = options;
-    if (options.threads > THREADS_MAX || !unseen_kind_name(options.kind)) {
+    if (options.threads > UNSEEN__LIST_THREADS_MAX || !unseen_kind_name(options.kind)) {
         return unseen__error_status(error, UNSEEN_ERR_ARGUMENT, path);
     }
     return check_rate(&options, path, error);
@@ -169,11 +168,8 @@ static enum unseen_status begin_spill(struct unseen_list_build *b)
     enum unseen_status status = unseen__list_geometry_for(
         h->fpr / b->ntexts - ldexp((double)b->options.capacity, -(int)h->key_bits), &h->geometry);
     if (status == UNSEEN_OK) {
-        status = unseen__spill_create(&b->spill, part_bits, h->key_bits, buffers, b->folder,
-                                      &b->allocator);
-    }
-    if (status == UNSEEN_OK) {
-        unseen__spill_expect(b->spill, b->options.capacity);
+        status = unseen__spill_create(&b->spill, part_bits, h->key_bits, buffers,
+                                      b->options.capacity, b->folder, &b->allocator);
     }
     return status;
 }

@@ -20,6 +20,10 @@
 #define UNSEEN__LIST_FPR_MIN 1e-9
 #define UNSEEN__LIST_FPR_MAX 0.25
 
+enum {
+    UNSEEN__LIST_THREADS_MAX = 256
+};
+
 struct unseen_list_build {
     struct unseen_allocator allocator;
     struct unseen_list_build_options options; /* complete; its pointers are not kept */

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -114,16 +115,9 @@ enum unseen_status unseen__list_damaged(const char *path, uint64_t offset,
 static enum unseen_status fetch_bytes(struct reader *r, uint64_t offset, size_t len, bool *got_out,
                                       struct unseen_error *error)
 {
-    const struct unseen_allocator *allocator = &r->changes->texts.allocator;
     size_t got = 0;
-    if (len > r->cap) {
-        uint8_t *buf = unseen__alloc(allocator, len, 64);
-        if (!buf) {
-            return unseen__error_status(error, UNSEEN_ERR_NOMEM, r->changes->path);
-        }
-        unseen__free(allocator, r->buf, r->cap);
-        r->buf = buf;
-        r->cap = len;
+    if (!array_resize(&r->changes->texts.allocator, &r->buf, &r->cap, len, 1)) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, r->changes->path);
     }
     const int code = unseen__file_read(r->fd, offset, r->buf, len, &got);
     *got_out = got == len;

@@ -28,9 +28,8 @@ enum {
     SHARD_KEYS = 3 << 19, /* most keys of a shard: with far fewer, whole pages are too coarse */
     NEXT_BITS = 8,        /* part bits of the spills behind the first */
     BATCH_PAGES = 64,     /* pages written at a time */
-    THREADS_MAX = 256,
-    NEXT_SHARE = 16, /* the buffers of the next layer's parts take 1 / 16 of the memory */
-    LATER_SHARE = 20 /* later layers and the sections add 1 / 20 to the first layer's pages */
+    NEXT_SHARE = 16,      /* the buffers of the next layer's parts take 1 / 16 of the memory */
+    LATER_SHARE = 20      /* later layers and the sections add 1 / 20 to the first layer's pages */
 };
 
 /* What all threads of a layer share. A thread works on one unit at a time: a shard with one or more
@@ -65,8 +64,7 @@ struct worker {
     uint8_t *pages; /* BATCH_PAGES pages */
 };
 
-static enum unseen_status fail_run(struct run *run, enum unseen_status status,
-                                   const struct unseen_error *error)
+static void fail_run(struct run *run, enum unseen_status status, const struct unseen_error *error)
 {
     pthread_mutex_lock(&run->lock);
     if (run->status == UNSEEN_OK) {
@@ -75,7 +73,6 @@ static enum unseen_status fail_run(struct run *run, enum unseen_status status,
     }
     pthread_cond_broadcast(&run->placed);
     pthread_mutex_unlock(&run->lock);
-    return status;
 }
 
 /* Allocates room for keys, in huge pages if it is a whole number of them. */
@@ -330,7 +327,7 @@ static void *work(void *context)
         status = make_unit(&w, unit, &error);
     }
     if (status != UNSEEN_OK) {
-        (void)fail_run(run, status, &error); /* the run keeps the first error */
+        fail_run(run, status, &error); /* the run keeps the first error */
     }
     worker_release(&w);
     return NULL;
@@ -351,7 +348,7 @@ static unsigned threads_for(const struct run *run)
 /* Runs the threads. The calling thread is one of them. */
 static void run_threads(struct run *run)
 {
-    pthread_t threads[THREADS_MAX];
+    pthread_t threads[UNSEEN__LIST_THREADS_MAX];
     const unsigned wanted = threads_for(run);
     unsigned n = 0;
     /* If a thread cannot be made, the others do its work. */
@@ -382,7 +379,7 @@ static enum unseen_status prepare_run(struct run *run)
         return UNSEEN_ERR_NOMEM;
     }
     run->table = b->table + before;
-    return unseen__spill_create(&b->next, NEXT_BITS, 64, (size_t)b->options.memory / NEXT_SHARE,
+    return unseen__spill_create(&b->next, NEXT_BITS, 64, (size_t)b->options.memory / NEXT_SHARE, 0,
                                 b->folder, &b->allocator);
 }
 

@@ -7,9 +7,8 @@
 #include "list/geometry.h"
 
 enum {
-    HEADERS = 8192, /* the bytes in front of the pages */
-    FEW = 512,      /* fewer keys are stored as they are */
-    KEY_BYTES = 8   /* of such a key */
+    FEW = 512,    /* fewer keys are stored as they are */
+    KEY_BYTES = 8 /* of such a key */
 };
 
 /* Keys that a page cannot hold go to the next layer. All layers together have so many times the
@@ -33,7 +32,7 @@ enum unseen_status unseen_list_plan(enum unseen_kind kind, double fpr, uint64_t 
         return status;
     }
     if (nkeys < FEW) {
-        *nbytes_out = HEADERS + KEY_BYTES * nkeys;
+        *nbytes_out = UNSEEN__LIST_HEADER_LEN + KEY_BYTES * nkeys;
         *fpr_out = ldexp((double)nkeys * ntexts, -64);
         return UNSEEN_OK;
     }
@@ -42,7 +41,7 @@ enum unseen_status unseen_list_plan(enum unseen_kind kind, double fpr, uint64_t 
     if (npages > UINT32_MAX) {
         return UNSEEN_ERR_ARGUMENT;
     }
-    *nbytes_out = HEADERS + UNSEEN__LIST_PAGE * (uint64_t)npages;
+    *nbytes_out = UNSEEN__LIST_HEADER_LEN + UNSEEN__LIST_PAGE * (uint64_t)npages;
     *fpr_out = unseen__list_geometry_rate(&geometry) * ntexts;
     return UNSEEN_OK;
 }

@@ -118,7 +118,8 @@ static void set_sizes(struct unseen__spill *s, unsigned part_bits, unsigned key_
 }
 
 enum unseen_status unseen__spill_create(struct unseen__spill **spill_out, unsigned part_bits,
-                                        unsigned key_bits, size_t memory, const char *folder,
+                                        unsigned key_bits, size_t memory, uint64_t expected,
+                                        const char *folder,
                                         const struct unseen_allocator *allocator)
 {
     struct unseen__spill *s = unseen__alloc_zero(allocator, sizeof(*s), _Alignof(max_align_t));
@@ -128,6 +129,7 @@ enum unseen_status unseen__spill_create(struct unseen__spill **spill_out, unsign
     s->allocator = *allocator;
     set_sizes(s, part_bits, key_bits, memory);
     s->fd = -1;
+    s->expected = expected < UINT64_MAX >> 8 ? expected : UINT64_MAX >> 8;
     s->folder = unseen__path_with(allocator, folder, "");
     s->parts = unseen__alloc(allocator, s->nparts * sizeof(*s->parts), _Alignof(max_align_t));
     s->fill = unseen__alloc_zero(allocator, s->nparts * sizeof(*s->fill), 64);
@@ -158,11 +160,6 @@ void unseen__spill_free(struct unseen__spill *s)
     unseen__free(&allocator, s->buffers, buffers_len(s));
     unseen__free(&allocator, s->chunks, s->chunks_cap * sizeof(*s->chunks));
     unseen__free(&allocator, s, sizeof(*s));
-}
-
-void unseen__spill_expect(struct unseen__spill *s, uint64_t nkeys)
-{
-    s->expected = nkeys < UINT64_MAX >> 8 ? nkeys : UINT64_MAX >> 8;
 }
 
 /* ---- the file ---- */

@@ -19,15 +19,13 @@ struct unseen__spill;
 
 /* Makes a spill of 2^part_bits parts. It keeps the highest key_bits bits of a key, more than
  * part_bits, and has buffers of `memory` bytes in all. If a file is needed, it is made in folder;
- * the name is copied. Errors: NOMEM. */
+ * the name is copied. If the disk has no room for about so many expected keys (0: not known), the
+ * first write to the file fails with IO. Errors: NOMEM. */
 enum unseen_status unseen__spill_create(struct unseen__spill **spill_out, unsigned part_bits,
-                                        unsigned key_bits, size_t memory, const char *folder,
+                                        unsigned key_bits, size_t memory, uint64_t expected,
+                                        const char *folder,
                                         const struct unseen_allocator *allocator);
 void unseen__spill_free(struct unseen__spill *spill);
-
-/* Says about how many keys will come. If the disk has no room for them, the first write to the file
- * fails with IO. */
-void unseen__spill_expect(struct unseen__spill *spill, uint64_t nkeys);
 
 /* Adds n keys. Errors: IO, NOMEM; after an error, the spill can only be freed. */
 enum unseen_status unseen__spill_add(struct unseen__spill *spill, const uint64_t *keys, size_t n,

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -109,14 +110,8 @@ static enum unseen_status pack_bits(struct unseen__committer *c, const uint8_t *
         return UNSEEN_OK;
     }
     const size_t len = (changes->n + 7) / 8;
-    if (len > c->bits_cap) {
-        uint8_t *bits = unseen__alloc(&c->log->allocator, len, 8);
-        if (!bits) {
-            return UNSEEN_ERR_NOMEM;
-        }
-        unseen__free(&c->log->allocator, c->bits, c->bits_cap);
-        c->bits = bits;
-        c->bits_cap = len;
+    if (!array_resize(&c->log->allocator, &c->bits, &c->bits_cap, len, 1)) {
+        return UNSEEN_ERR_NOMEM;
     }
     memset(c->bits, 0, len);
     for (size_t i = 0; i < changes->n; i++) {
@@ -409,9 +404,7 @@ void unseen__committer_release(struct unseen__committer *c)
         release_changes(c->log, &c->waiting);
         release_changes(c->log, &c->begun);
         release_changes(c->log, &c->writing);
-        unseen__free(&c->log->allocator, c->bits, c->bits_cap);
-        c->bits = NULL;
-        c->bits_cap = 0;
+        array_free(&c->log->allocator, &c->bits, &c->bits_cap, 1);
     }
 }
 

@@ -467,10 +467,10 @@ struct unseen_key unseen_set_identity_key(const struct unseen_set *set, const vo
 
 /* ---- bytes and keys -> verdicts ---- */
 
-enum unseen_status unseen__set_run_items(const struct unseen_set *set,
-                                         enum unseen__operation operation,
-                                         const struct unseen_bytes *items, size_t n,
-                                         uint8_t *verdicts, size_t *ndone_out)
+/* Does what unseen_set_add does, for each operation. */
+static enum unseen_status run_items(const struct unseen_set *set, enum unseen__operation operation,
+                                    const struct unseen_bytes *items, size_t n, uint8_t *verdicts,
+                                    size_t *ndone_out)
 {
     struct unseen_key keys[KEYS_BATCH];
     size_t done = 0;
@@ -493,20 +493,20 @@ enum unseen_status unseen__set_run_items(const struct unseen_set *set,
 enum unseen_status unseen_set_add(struct unseen_set *set, const struct unseen_bytes *items,
                                   size_t n, uint8_t *verdicts, size_t *ndone_out)
 {
-    return unseen__set_run_items(set, UNSEEN__ADD, items, n, verdicts, ndone_out);
+    return run_items(set, UNSEEN__ADD, items, n, verdicts, ndone_out);
 }
 
 enum unseen_status unseen_set_contains(const struct unseen_set *set,
                                        const struct unseen_bytes *items, size_t n,
                                        uint8_t *verdicts, size_t *ndone_out)
 {
-    return unseen__set_run_items(set, UNSEEN__CONTAINS, items, n, verdicts, ndone_out);
+    return run_items(set, UNSEEN__CONTAINS, items, n, verdicts, ndone_out);
 }
 
 enum unseen_status unseen_set_remove(struct unseen_set *set, const struct unseen_bytes *items,
                                      size_t n, uint8_t *verdicts, size_t *ndone_out)
 {
-    return unseen__set_run_items(set, UNSEEN__REMOVE, items, n, verdicts, ndone_out);
+    return run_items(set, UNSEEN__REMOVE, items, n, verdicts, ndone_out);
 }
 
 enum unseen_status unseen_set_add_keys(struct unseen_set *set, const struct unseen_key *keys,

@@ -240,10 +240,4 @@ UNSEEN_INLINE enum unseen_status unseen__set_run(const struct unseen_set *set,
 /* How often a key was added to a filter that counts. */
 uint64_t unseen__set_count_key(const struct unseen_set *set, struct unseen_key key);
 
-/* Does what unseen_set_add does, for each operation. */
-enum unseen_status unseen__set_run_items(const struct unseen_set *set,
-                                         enum unseen__operation operation,
-                                         const struct unseen_bytes *items, size_t n,
-                                         uint8_t *verdicts, size_t *ndone_out);
-
 #endif

@@ -230,14 +230,6 @@ static bool has_changed(const struct unseen__reading *r)
     return unseen__log_has_changed(r->log, &r->file);
 }
 
-static enum unseen_status changed_meanwhile(const struct unseen__log *log,
-                                            struct unseen_error *error)
-{
-    return unseen__error(error, UNSEEN_ERR_BUSY, UNSEEN__NO_OFFSET,
-                         "%s was changed while it was read: ask again when it is not written",
-                         log->path);
-}
-
 /* Reports damage of the image. *is_damaged_out: the image cannot be used. *log_is_short_out: the
  * log lacks records that the image covers. BUSY: the log is not what was read any more. */
 static enum unseen_status check_image(struct unseen_store *store, struct unseen__reading *r,
@@ -270,7 +262,9 @@ static enum unseen_status check_image(struct unseen_store *store, struct unseen_
         *error = damage;
     }
     if (*is_damaged_out && *log_is_short_out && has_changed(r)) {
-        return changed_meanwhile(&store->log, error);
+        return unseen__error(error, UNSEEN_ERR_BUSY, UNSEEN__NO_OFFSET,
+                             "%s was changed while it was read: ask again when it is not written",
+                             store->log.path);
     }
     if (*is_damaged_out) {
         r->health.ndamages++;

@@ -124,7 +124,7 @@ enum unseen_status unseen__damaged(struct unseen_error *error, const struct unse
 /* CORRUPT if the log is cut_short. */
 enum unseen_status unseen__check_length(const struct unseen__log *log, struct unseen_error *error);
 
-/* ---- output_file.c ---- */
+/* ---- output_record.c ---- */
 
 /* Updates the output by what the record says about it. */
 void unseen__output_follow(struct unseen__output *output, const struct unseen__record *record,

@@ -41,11 +41,6 @@ static unsigned count_tags(const struct compact *c, const struct compact_probe *
     return count_line(c, probe, probe->a) + count_line(c, probe, probe->b);
 }
 
-static bool is_in_stash(const struct compact *c, struct unseen_key key)
-{
-    return c->stash.nkeys > 0 && unseen__stash_contains(&c->stash, key);
-}
-
 static enum unseen_status add_one(struct compact *c, struct unseen_key key, uint8_t *verdict)
 {
     struct compact_probe probe;
@@ -53,7 +48,7 @@ static enum unseen_status add_one(struct compact *c, struct unseen_key key, uint
     bool moved;
     locate(c, key, &probe);
     const unsigned ntags = count_tags(c, &probe);
-    const bool stashed = is_in_stash(c, key);
+    const bool stashed = c->stash.nkeys > 0 && unseen__stash_contains(&c->stash, key);
     if (ntags >= COPIES || stashed) {
         status = unseen__stash_add_again(&c->stash, key, 1, &c->allocator);
         c->nkeys += status == UNSEEN_OK;

@@ -56,6 +56,7 @@ bool unseen__stash_contains(const struct unseen__stash *o, struct unseen_key key
     return o->nslots > 0 && o->slots[find_slot(o, key)] != 0;
 }
 
+/* Doubles the room. */
 static enum unseen_status stash_grow(struct unseen__stash *o,
                                      const struct unseen_allocator *allocator)
 {
@@ -96,20 +97,11 @@ static enum unseen_status stash_grow(struct unseen__stash *o,
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen__stash_reserve(struct unseen__stash *o, size_t n,
-                                         const struct unseen_allocator *allocator)
-{
-    enum unseen_status status = UNSEEN_OK;
-    while (status == UNSEEN_OK && 2 * (o->nkeys + n) > o->nslots) {
-        status = stash_grow(o, allocator);
-    }
-    return status;
-}
-
 enum unseen_status unseen__stash_add(struct unseen__stash *o, struct unseen_key key,
                                      const struct unseen_allocator *allocator)
 {
-    const enum unseen_status status = unseen__stash_reserve(o, 1, allocator);
+    const enum unseen_status status =
+        2 * (o->nkeys + 1) > o->nslots ? stash_grow(o, allocator) : UNSEEN_OK;
     if (status != UNSEEN_OK) {
         return status;
     }

@@ -31,11 +31,6 @@ struct unseen__stash {
 void unseen__stash_release(struct unseen__stash *o, const struct unseen_allocator *allocator);
 bool unseen__stash_contains(const struct unseen__stash *o, struct unseen_key key);
 
-/* Makes room for n more keys, so that adding them cannot fail. Errors: NOMEM, RANDOM; a part of the
- * room may have been made. */
-enum unseen_status unseen__stash_reserve(struct unseen__stash *o, size_t n,
-                                         const struct unseen_allocator *allocator);
-
 /* Adds an absent key. Errors: NOMEM, RANDOM; nothing has changed. */
 enum unseen_status unseen__stash_add(struct unseen__stash *o, struct unseen_key key,
                                      const struct unseen_allocator *allocator);

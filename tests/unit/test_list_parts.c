@@ -53,7 +53,7 @@ static void test_spill(void)
         uint64_t random = record;
         const unsigned key_bits = part_bits + 8 * record - record % 3; /* some bits are not kept */
         const uint64_t mask = ~UINT64_C(0) << (64 - key_bits);
-        CHECK(unseen__spill_create(&spill, part_bits, key_bits, 1, "/tmp", &allocator) ==
+        CHECK(unseen__spill_create(&spill, part_bits, key_bits, 1, 0, "/tmp", &allocator) ==
               UNSEEN_OK);
         for (size_t i = 0; i < NKEYS; i++) {
             given[i] = test_random(&random);
@@ -85,7 +85,8 @@ static void test_spill(void)
     }
     struct unseen__spill *spill = NULL;
     const struct unseen_allocator allocator = unseen__allocator(NULL);
-    CHECK(unseen__spill_create(&spill, 0, 64, 1, "/nonexistent/folder", &allocator) == UNSEEN_OK);
+    CHECK(unseen__spill_create(&spill, 0, 64, 1, 0, "/nonexistent/folder", &allocator) ==
+          UNSEEN_OK);
     CHECK(unseen__spill_add(spill, given, NKEYS, &error) == UNSEEN_ERR_MISSING);
     CHECK(strstr(error.text, "/nonexistent/folder") != NULL);
     unseen__spill_free(spill);
@@ -101,7 +102,7 @@ static void test_spill_memory(void)
         struct test_allocator counting = {.fail_at = ++fail_at};
         const struct unseen_allocator allocator = {test_alloc, test_free, &counting};
         struct unseen__spill *spill = NULL;
-        status = unseen__spill_create(&spill, 1, 64, 1, "/tmp", &allocator);
+        status = unseen__spill_create(&spill, 1, 64, 1, 0, "/tmp", &allocator);
         if (status == UNSEEN_OK) {
             status = unseen__spill_add(spill, given, NKEYS, &error);
         }
