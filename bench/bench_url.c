@@ -79,7 +79,7 @@ static void run_slow(void *object, const struct unseen_bytes *urls, size_t n)
     const struct unseen_url *url = object;
     for (size_t i = 0; i < n; i++) {
         struct unseen_canon canon;
-        bench_check(url->slow(url, urls[i].data, urls[i].len, buf, BUF, &canon));
+        url->slow(url, urls[i].data, urls[i].len, buf, BUF, &canon);
         add_key(canon.bytes.data, canon.bytes.len);
     }
 }

@@ -40,8 +40,7 @@ static inline void scheme_check(const struct unseen_url *url, struct unseen_byte
                 in.data, (int)expected.len, expected.data, (int)canon.bytes.len, canon.bytes.data);
     }
     CHECK_EQ(canon.form == UNSEEN_URL_REWRITTEN, !scheme_same(in, expected));
-    CHECK(url->slow(url, in.data, in.len, again_buf, unseen_url_bound(in.len, 0), &again) ==
-          UNSEEN_OK);
+    url->slow(url, in.data, in.len, again_buf, unseen_url_bound(in.len, 0), &again);
     CHECK(again.form == canon.form && scheme_same(again.bytes, expected));
     CHECK(unseen_url_canon(url, canon.bytes.data, canon.bytes.len, again_buf, sizeof(again_buf),
                            &again) == UNSEEN_OK);
@@ -137,7 +136,7 @@ static inline bool scheme_check_any(const struct unseen_url *url, const char *in
     struct unseen_canon fast;
     struct unseen_canon canon;
     struct unseen_canon again;
-    CHECK(url->slow(url, in, len, buf, unseen_url_bound(len, 0), &canon) == UNSEEN_OK);
+    url->slow(url, in, len, buf, unseen_url_bound(len, 0), &canon);
     const bool answered = url->fast && url->fast(url, in, len, fast_buf, sizeof(fast_buf), &fast);
     bool ok = !answered || (fast.form == canon.form && scheme_same(fast.bytes, canon.bytes));
     if (canon.form != UNSEEN_URL_FAILED) {

@@ -133,7 +133,8 @@ static enum unseen_status expressions_entry(const struct unseen_url *url, struct
         return refuse_entry(UNSEEN_ENTRY_INVALID, entry_out, fitness_out);
     }
     const enum unseen_status status =
-        unseen__expressions_find(&unseen__expressions_entry, url, in, buf, cap, expressions, &n);
+        unseen__expressions_find(unseen__url_safebrowsing_entry, UNSEEN__EXPRESSION_LABELS, url, in,
+                                 buf, cap, expressions, &n);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -153,8 +154,8 @@ static enum unseen_status expressions_texts(const struct unseen_url *url, struct
 {
     char room[V6_LONGEST + 2];
     in = with_brackets(without_blanks(in), room);
-    return unseen__expressions_find(&unseen__expressions_asked, url, in, buf, cap, texts_out,
-                                    n_out);
+    return unseen__expressions_find(unseen__url_safebrowsing_browsed, UNSEEN__EXPRESSION_LABELS,
+                                    url, in, buf, cap, texts_out, n_out);
 }
 
 const struct unseen__kind unseen__kind_expressions = {

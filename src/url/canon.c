@@ -53,14 +53,13 @@ void unseen__url_fail(struct unseen_canon *out, const char *in, size_t len)
     *out = (struct unseen_canon){UNSEEN_URL_FAILED, {in, len}};
 }
 
-enum unseen_status unseen__url_none(const struct unseen_url *url, const char *in, size_t len,
-                                    char *buf, size_t cap, struct unseen_canon *out)
+void unseen__url_none(const struct unseen_url *url, const char *in, size_t len, char *buf,
+                      size_t cap, struct unseen_canon *out)
 {
     (void)url;
     (void)buf;
     (void)cap;
     *out = (struct unseen_canon){UNSEEN_URL_UNCHANGED, {in, len}};
-    return UNSEEN_OK;
 }
 
 enum unseen_status unseen__url_canon_slowly(const struct unseen_url *url, const void *data,
@@ -70,7 +69,8 @@ enum unseen_status unseen__url_canon_slowly(const struct unseen_url *url, const 
     if (url->slow != unseen__url_none && !has_room(len, cap)) {
         return UNSEEN_ERR_SPACE;
     }
-    return url->slow(url, data, len, buf, cap, canon_out);
+    url->slow(url, data, len, buf, cap, canon_out);
+    return UNSEEN_OK;
 }
 
 enum unseen_status unseen_url_canon(const struct unseen_url *url, const void *data, size_t len,
@@ -92,7 +92,8 @@ enum unseen_status unseen_url_canon_base(const struct unseen_url *url, const voi
         return UNSEEN_ERR_SPACE;
     }
     if (url->slow == unseen__url_none) {
-        return unseen__url_none(url, data, len, buf, cap, canon_out);
+        unseen__url_none(url, data, len, buf, cap, canon_out);
+        return UNSEEN_OK;
     }
     if (base_len == 0) {
         unseen__url_fail(canon_out, data, len); /* an empty base is not a URL */
@@ -113,11 +114,11 @@ enum unseen_status unseen_url_canon_base(const struct unseen_url *url, const voi
     }
     room -= record.len;
     const char *const text = memmove((char *)buf + room, record.text, record.len);
-    const enum unseen_status status = url->slow(url, text, record.len, buf, room, canon_out);
-    if (status == UNSEEN_OK && canon_out->form == UNSEEN_URL_UNCHANGED) {
+    url->slow(url, text, record.len, buf, room, canon_out);
+    if (canon_out->form == UNSEEN_URL_UNCHANGED) {
         unseen__url_answer(canon_out, data, len, text, record.len);
-    } else if (status == UNSEEN_OK && canon_out->form == UNSEEN_URL_FAILED) {
+    } else if (canon_out->form == UNSEEN_URL_FAILED) {
         unseen__url_fail(canon_out, data, len);
     }
-    return status;
+    return UNSEEN_OK;
 }

@@ -16,19 +16,11 @@
 #include "url/host.h"
 
 enum {
-    LABELS_MAX = 8,   /* of the longest suffix */
+    LABELS_MAX = UNSEEN__EXPRESSION_LABELS,
+    LABELS_PUBLISHED = 5,
     PREFIXES_MAX = 4, /* "/" and three folders */
     PATHS_MAX = 2 + PREFIXES_MAX
 };
-
-const struct unseen__expressions unseen__expressions_asked = {
-    .nlabels = LABELS_MAX, .slow = unseen__url_safebrowsing_browsed};
-const struct unseen__expressions unseen__expressions_entry = {
-    .nlabels = LABELS_MAX, .slow = unseen__url_safebrowsing_entry};
-
-/* The expressions that are published, of a URL as browsers read it. */
-static const struct unseen__expressions published = {.nlabels = 5,
-                                                     .slow = unseen__url_safebrowsing_browsed};
 
 /* Stores where the host starts, and then its suffixes of nlabels labels down to two. An address has
  * no suffixes. */
@@ -75,7 +67,7 @@ static size_t find_paths(const char *path, const char *end, const char *ends[PAT
     return n;
 }
 
-enum unseen_status unseen__expressions_find(const struct unseen__expressions *form,
+enum unseen_status unseen__expressions_find(unseen__url_slow_fn *slow, unsigned nlabels,
                                             const struct unseen_url *url, struct unseen_bytes in,
                                             char *buf, size_t cap, struct unseen_bytes *expressions,
                                             size_t *n_out)
@@ -86,10 +78,7 @@ enum unseen_status unseen__expressions_find(const struct unseen__expressions *fo
     }
     struct unseen_canon canon;
     if (!unseen__fast_browsed(url, in.data, in.len, buf, cap, &canon)) {
-        const enum unseen_status status = form->slow(url, in.data, in.len, buf, cap, &canon);
-        if (status != UNSEEN_OK) {
-            return status;
-        }
+        slow(url, in.data, in.len, buf, cap, &canon);
     }
     *n_out = 0;
     if (canon.form == UNSEEN_URL_FAILED) {
@@ -104,7 +93,7 @@ enum unseen_status unseen__expressions_find(const struct unseen__expressions *fo
     const char *const path = memchr(host, '/', (size_t)(end - host));
     const char *starts[LABELS_MAX];
     const char *ends[PATHS_MAX];
-    const size_t nhosts = find_hosts(host, path, form->nlabels, starts);
+    const size_t nhosts = find_hosts(host, path, nlabels, starts);
     const size_t npaths = find_paths(path, end, ends);
     for (size_t h = 0; h < nhosts; h++) {
         for (size_t p = 0; p < npaths; p++) {
@@ -121,5 +110,6 @@ enum unseen_status unseen_url_expressions(const struct unseen_url *url, const vo
                                           size_t *n_out)
 {
     const struct unseen_bytes in = {data, len};
-    return unseen__expressions_find(&published, url, in, buf, cap, expressions, n_out);
+    return unseen__expressions_find(unseen__url_safebrowsing_browsed, LABELS_PUBLISHED, url, in,
+                                    buf, cap, expressions, n_out);
 }

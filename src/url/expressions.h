@@ -7,23 +7,14 @@
 
 #include "url/url.h"
 
-struct unseen__expressions {
-    unsigned nlabels; /* of the longest suffix of a host that is looked up */
-    unseen__url_slow_fn *slow;
-};
-
-/* For questions. */
-extern const struct unseen__expressions unseen__expressions_asked;
-
-/* For entries: what looks like a port is a port, or the text is not a URL. */
-extern const struct unseen__expressions unseen__expressions_entry;
-
 enum {
-    UNSEEN__EXPRESSIONS_MAX = 48 /* 8 hosts times 6 paths */
+    UNSEEN__EXPRESSION_LABELS = 8, /* of the longest suffix of a host */
+    UNSEEN__EXPRESSIONS_MAX = 48   /* 8 hosts times 6 paths */
 };
 
-/* As unseen_url_expressions. */
-enum unseen_status unseen__expressions_find(const struct unseen__expressions *form,
+/* As unseen_url_expressions, for suffixes of a host of at most nlabels labels. slow is
+ * unseen__url_safebrowsing_browsed or, for entries, unseen__url_safebrowsing_entry. */
+enum unseen_status unseen__expressions_find(unseen__url_slow_fn *slow, unsigned nlabels,
                                             const struct unseen_url *url, struct unseen_bytes in,
                                             char *buf, size_t cap, struct unseen_bytes *expressions,
                                             size_t *n_out);

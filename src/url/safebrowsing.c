@@ -338,9 +338,8 @@ size_t unseen__safebrowsing_form(struct unseen_bytes text, char *buf, size_t cap
 }
 
 /* Answers for in[0..len), which was read as this text. */
-static enum unseen_status answer_form(struct unseen_bytes text, const struct form *rules,
-                                      const char *in, size_t len, char *buf, size_t cap,
-                                      struct unseen_canon *out)
+static void answer_form(struct unseen_bytes text, const struct form *rules, const char *in,
+                        size_t len, char *buf, size_t cap, struct unseen_canon *out)
 {
     struct unseen_bytes port;
     const size_t form_len = write_form(text, rules, buf, cap, &port);
@@ -349,42 +348,38 @@ static enum unseen_status answer_form(struct unseen_bytes text, const struct for
     } else {
         unseen__url_answer(out, in, len, buf, form_len);
     }
-    return UNSEEN_OK;
 }
 
-enum unseen_status unseen__url_safebrowsing(const struct unseen_url *url, const char *in,
-                                            size_t len, char *buf, size_t cap,
-                                            struct unseen_canon *out)
+void unseen__url_safebrowsing(const struct unseen_url *url, const char *in, size_t len, char *buf,
+                              size_t cap, struct unseen_canon *out)
 {
     (void)url;
-    return answer_form((struct unseen_bytes){in, len}, &published, in, len, buf, cap, out);
+    answer_form((struct unseen_bytes){in, len}, &published, in, len, buf, cap, out);
 }
 
 /* The text that a browser reads is at most 3 len bytes and UNSEEN__TEXT_EXTRA, and decoding makes
  * less than len + UNSEEN__TEXT_EXTRA of it, so both and the form fit into the bound. A backslash
  * that was escaped stays escaped: as such it would be read as a slash next time. */
-static enum unseen_status answer_browsed(const struct form *rules, const char *in, size_t len,
-                                         char *buf, size_t cap, struct unseen_canon *out)
+static void answer_browsed(const struct form *rules, const char *in, size_t len, char *buf,
+                           size_t cap, struct unseen_canon *out)
 {
     struct unseen_bytes text = {in, len};
     if (!unseen__safebrowsing_reads_alike(in, len) && !unseen__url_browsed(text, buf, cap, &text)) {
         text = (struct unseen_bytes){in, len};
     }
-    return answer_form(text, rules, in, len, buf, cap, out);
+    answer_form(text, rules, in, len, buf, cap, out);
 }
 
-enum unseen_status unseen__url_safebrowsing_browsed(const struct unseen_url *url, const char *in,
-                                                    size_t len, char *buf, size_t cap,
-                                                    struct unseen_canon *out)
+void unseen__url_safebrowsing_browsed(const struct unseen_url *url, const char *in, size_t len,
+                                      char *buf, size_t cap, struct unseen_canon *out)
 {
     (void)url;
-    return answer_browsed(&browsed, in, len, buf, cap, out);
+    answer_browsed(&browsed, in, len, buf, cap, out);
 }
 
-enum unseen_status unseen__url_safebrowsing_entry(const struct unseen_url *url, const char *in,
-                                                  size_t len, char *buf, size_t cap,
-                                                  struct unseen_canon *out)
+void unseen__url_safebrowsing_entry(const struct unseen_url *url, const char *in, size_t len,
+                                    char *buf, size_t cap, struct unseen_canon *out)
 {
     (void)url;
-    return answer_browsed(&browsed_entry, in, len, buf, cap, out);
+    answer_browsed(&browsed_entry, in, len, buf, cap, out);
 }

@@ -723,8 +723,8 @@ static bool write_front(const struct parts *parts, char **out)
 
 /* The buffer: the answer from its start (3 len and a little), at its end the cleaned copy of the
  * input (len) and before that the list of the query's pieces (4 len). */
-enum unseen_status unseen__url_scrapy(const struct unseen_url *url, const char *in, size_t len,
-                                      char *buf, size_t cap, struct unseen_canon *out)
+void unseen__url_scrapy(const struct unseen_url *url, const char *in, size_t len, char *buf,
+                        size_t cap, struct unseen_canon *out)
 {
     char *const copy = buf + (cap - len);
     const char *joint;
@@ -734,7 +734,7 @@ enum unseen_status unseen__url_scrapy(const struct unseen_url *url, const char *
     char *end = buf;
     if (!write_front(&parts, &end)) {
         unseen__url_fail(out, in, len);
-        return UNSEEN_OK;
+        return;
     }
     if (parts.params.len) {
         *end++ = ';';
@@ -746,5 +746,4 @@ enum unseen_status unseen__url_scrapy(const struct unseen_url *url, const char *
         end = write_escaped(parts.fragment, end);
     }
     unseen__url_answer(out, in, len, buf, (size_t)(end - buf));
-    return UNSEEN_OK;
 }

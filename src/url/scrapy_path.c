@@ -8,7 +8,6 @@
  *
  * Two paths that w3lib keeps apart are never merged: what is written in such a place is a text to
  * which w3lib gives the same answer as to the input. */
-
 #include "url/percent.h"
 #include "url/scrapy.h"
 #include "url/whatwg.h"

@@ -63,9 +63,8 @@ typedef bool unseen__url_fast_fn(const struct unseen_url *url, const char *in, s
 
 /* Always answers. cap is at least unseen_url_bound(len); nothing past that is written, so no scheme
  * needs to check again as long as its output and its scratch space fit in the bound. */
-typedef enum unseen_status unseen__url_slow_fn(const struct unseen_url *url, const char *in,
-                                               size_t len, char *buf, size_t cap,
-                                               struct unseen_canon *out);
+typedef void unseen__url_slow_fn(const struct unseen_url *url, const char *in, size_t len,
+                                 char *buf, size_t cap, struct unseen_canon *out);
 
 struct unseen_url {
     unseen__url_fast_fn *fast; /* NULL: always slow */

@@ -705,24 +705,22 @@ bool unseen__url_parse(const char *in, size_t len, const struct unseen__url_reco
     return scheme_start_state(&p);
 }
 
-enum unseen_status unseen__url_whatwg_traced(const struct unseen_url *url, const char *in,
-                                             size_t len, char *buf, size_t cap,
-                                             const struct unseen__url_trace *trace,
-                                             struct unseen_canon *out)
+void unseen__url_whatwg_traced(const struct unseen_url *url, const char *in, size_t len, char *buf,
+                               size_t cap, const struct unseen__url_trace *trace,
+                               struct unseen_canon *out)
 {
     struct unseen__url_record record;
     if (!unseen__url_parse(in, len, NULL, url->rules, buf, cap, trace, &record)) {
         unseen__url_fail(out, in, len);
-        return UNSEEN_OK;
+        return;
     }
     unseen__url_apply_rules(&record, url, buf + record.len, trace);
     unseen__url_answer(out, in, len, record.text, record.len);
-    return UNSEEN_OK;
 }
 
-enum unseen_status unseen__url_whatwg(const struct unseen_url *url, const char *in, size_t len,
-                                      char *buf, size_t cap, struct unseen_canon *out)
+void unseen__url_whatwg(const struct unseen_url *url, const char *in, size_t len, char *buf,
+                        size_t cap, struct unseen_canon *out)
 {
     (void)cap;
-    return unseen__url_whatwg_traced(url, in, len, buf, unseen_url_bound(len, 0), NULL, out);
+    unseen__url_whatwg_traced(url, in, len, buf, unseen_url_bound(len, 0), NULL, out);
 }

@@ -138,9 +138,8 @@ void unseen__url_explain_parts(const struct unseen_url *url, const char *in, siz
                                const struct unseen__url_trace *trace);
 
 /* The slow path with a trace, which may be NULL. */
-enum unseen_status unseen__url_whatwg_traced(const struct unseen_url *url, const char *in,
-                                             size_t len, char *buf, size_t cap,
-                                             const struct unseen__url_trace *trace,
-                                             struct unseen_canon *out);
+void unseen__url_whatwg_traced(const struct unseen_url *url, const char *in, size_t len, char *buf,
+                               size_t cap, const struct unseen__url_trace *trace,
+                               struct unseen_canon *out);
 
 #endif

@@ -28,9 +28,12 @@ static bool check_canon(const struct unseen_url *url, const struct made_text *in
     bool good = true;
     for (int slow = 0; slow < 2 && good; slow++) {
         const size_t cap = unseen_url_bound(in->len, 0);
-        const enum unseen_status status =
-            slow ? url->slow(url, in->data, in->len, buf, cap, &canon)
-                 : unseen_url_canon(url, in->data, in->len, buf, cap, &canon);
+        enum unseen_status status = UNSEEN_OK;
+        if (slow) {
+            url->slow(url, in->data, in->len, buf, cap, &canon);
+        } else {
+            status = unseen_url_canon(url, in->data, in->len, buf, cap, &canon);
+        }
         good = CHECK(status == UNSEEN_OK && equals(canon.bytes, want, want_len) &&
                      canon.form == (is_same ? UNSEEN_URL_UNCHANGED : UNSEEN_URL_REWRITTEN));
         if (!good) {
