@@ -194,14 +194,15 @@ enum unseen_status unseen__compact_add_prefix(struct unseen__filter *filter, str
     return add_tag(c, &tag);
 }
 
-static enum unseen_status merge_page(struct compact *c, const uint8_t *piece, unsigned page)
+/* Merges a line of a page. */
+static enum unseen_status merge_line(struct compact *c, const uint8_t *piece, unsigned page,
+                                     unsigned number)
 {
     const enum compact_width width = c->layout->width;
-    const uint8_t *lines = piece + COMPACT_PIECE_HEAD + (size_t)page * COMPACT_PAGE;
-    for (unsigned at = 0; at < COMPACT_LINES * c->layout->slots; at++) {
-        struct merge_tag tag = {.line = at / c->layout->slots};
-        const unsigned slot = at % c->layout->slots;
-        const uint8_t *line = lines + (size_t)tag.line * COMPACT_LINE;
+    const uint8_t *line =
+        piece + COMPACT_PIECE_HEAD + (size_t)page * COMPACT_PAGE + (size_t)number * COMPACT_LINE;
+    for (unsigned slot = 0; slot < c->layout->slots; slot++) {
+        struct merge_tag tag = {.line = number};
         const uint32_t word = compact_word(line, slot);
         if (word == 0 || !read_tag(c, word, piece[1], load_le64(piece + 8), &tag)) {
             continue;
@@ -243,6 +244,9 @@ bool unseen__compact_is_same_shape(const struct unseen__filter *filter,
     return c->layout == o->layout && c->mark == o->mark;
 }
 
+/* Takes a line of each page in turn, so that the pages here fill evenly, as with random keys. All
+ * tags of one page may belong to one page here: they would fill it while the group is so empty that
+ * its keys seem to crowd, and it would not split. */
 enum unseen_status unseen__compact_merge_piece(struct unseen__filter *filter, const uint8_t *piece,
                                                size_t len)
 {
@@ -252,8 +256,10 @@ enum unseen_status unseen__compact_merge_piece(struct unseen__filter *filter, co
     if (!unseen__compact_is_group(piece)) {
         return merge_keys(c, piece);
     }
-    for (unsigned page = 0; page < piece[2] && status == UNSEEN_OK; page++) {
-        status = merge_page(c, piece, page);
+    for (unsigned line = 0; line < COMPACT_LINES; line++) {
+        for (unsigned page = 0; page < piece[2] && status == UNSEEN_OK; page++) {
+            status = merge_line(c, piece, page, line);
+        }
     }
     return status;
 }

@@ -259,6 +259,26 @@ static void check_large_crowds(void)
     CHECK_EQ(counting.nlive, 0);
 }
 
+/* Sets of random keys merge at any size into an empty one, also where their groups are full. */
+static void check_sizes(double fpr)
+{
+    enum {
+        STEP = 800,
+        END = 60000
+    };
+    struct unseen_set *from = make(NULL, fpr, 1, 0);
+    for (uint64_t n = 0; n < END; n += STEP) {
+        add_range(from, n, n + STEP);
+        if (n >= 16000) {
+            struct unseen_set *to = make(NULL, fpr, 1, 0);
+            CHECK(unseen_set_merge(to, from, NULL) == UNSEEN_OK);
+            CHECK_EQ(count_seen(to, n, n + STEP), STEP);
+            unseen_set_free(to);
+        }
+    }
+    unseen_set_free(from);
+}
+
 static void check_refusals(void)
 {
     struct unseen_set *a = make(NULL, UNSEEN_FPR_DEFAULT, 1, 0);
@@ -390,6 +410,7 @@ int main(void)
         check_steps(5e-9, 1, 60000);
         check_steps(5e-9, 3, 60000);
         check_crowd(fpr);
+        check_sizes(fpr);
     }
     check_large_crowds();
     check_refusals();
