@@ -11,7 +11,7 @@
 #include <unseen.h>
 
 #include "target.h"
-#include "url/url.h"
+#include "url/safebrowsing.h"
 
 enum {
     CANARY = 64

@@ -56,6 +56,14 @@ static bool read_length(struct unseen_bytes in, unsigned *nbits_out)
            ascii_read_number(in.data, in.len, V6_BITS, nbits_out);
 }
 
+static struct network network_v4(uint32_t address)
+{
+    struct network network = {.nbits = V4_BITS, .v4 = true};
+    network.pieces[PIECES - 2] = (uint16_t)(address >> 16);
+    network.pieces[PIECES - 1] = (uint16_t)address;
+    return network;
+}
+
 static bool read_address(struct unseen_bytes in, struct network *network)
 {
     uint32_t address;
@@ -66,8 +74,7 @@ static bool read_address(struct unseen_bytes in, struct network *network)
     if (!unseen__ipv4_parse_strict(in.data, in.len, &address)) {
         return false;
     }
-    network->pieces[PIECES - 2] = (uint16_t)(address >> 16);
-    network->pieces[PIECES - 1] = (uint16_t)address;
+    *network = network_v4(address);
     return true;
 }
 
@@ -200,14 +207,6 @@ static bool read_padded(struct unseen_bytes in, uint32_t *address_out)
         }
     }
     return unseen__ipv4_parse_strict(text, n, address_out);
-}
-
-static struct network network_v4(uint32_t address)
-{
-    struct network network = {.nbits = V4_BITS, .v4 = true};
-    network.pieces[PIECES - 2] = (uint16_t)(address >> 16);
-    network.pieces[PIECES - 1] = (uint16_t)address;
-    return network;
 }
 
 /* Stores the addresses that a question may mean, and returns their number. */

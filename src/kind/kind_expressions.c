@@ -20,9 +20,9 @@
 #include <string.h>
 
 #include "url/ascii.h"
-#include "url/expressions.h"
 #include "url/host.h"
 #include "url/percent.h"
+#include "url/safebrowsing.h"
 
 enum {
     V6_LONGEST = 45 /* ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255 */

@@ -9,7 +9,7 @@
  *
  *     http://a.b.c/1/2.html?x=1     starts: a b       a.b.c/1/2.html?x=1, a.b.c/1/2.html,
  *            ^ ^  ^ ^     ^         ends:   5         a.b.c/, a.b.c/1/, b.c/1/2.html?x=1, ... */
-#include "url/expressions.h"
+#include "url/safebrowsing.h"
 
 #include <string.h>
 

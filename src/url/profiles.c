@@ -524,7 +524,6 @@ enum unseen_status unseen_url_create(struct unseen_url **url_out,
     url->scan = unseen__url_whatwg_scan(cpu);
     url->slow = profile->slow;
     url->rules = identity.rules;
-    url->cpu = cpu;
     url->allocator = allocator;
     status = make_parts(url, &identity, error);
     if (status != UNSEEN_OK) {

@@ -75,7 +75,6 @@ struct unseen_url {
     struct unseen__params *only_params;
     struct unseen__patterns trackers; /* of the rule strip-trackers */
     struct unseen__patterns sessions; /* of the rule strip-sessions */
-    enum unseen_cpu cpu;
     struct unseen_allocator allocator;
     char *id;
 };
@@ -112,16 +111,11 @@ unseen__url_slow_fn unseen__url_none;
 unseen__url_slow_fn unseen__url_whatwg; /* and crawl, aggressive: the same with other rules */
 unseen__url_slow_fn unseen__url_scrapy;
 unseen__url_slow_fn unseen__url_safebrowsing;
-unseen__url_slow_fn unseen__url_safebrowsing_browsed; /* read as browsers do, then the same */
-unseen__url_slow_fn unseen__url_safebrowsing_entry;   /* the same, and a port is digits */
 
 /* The fast path of a scheme for a processor level and a set of rules; NULL if there is none. */
 unseen__url_fast_fn *unseen__url_whatwg_fast(enum unseen_cpu cpu, uint32_t rules);
 unseen__url_fast_fn *unseen__url_scrapy_fast(enum unseen_cpu cpu, uint32_t rules);
 unseen__url_fast_fn *unseen__url_safebrowsing_fast(enum unseen_cpu cpu, uint32_t rules);
-
-/* The fast path of unseen__url_safebrowsing_browsed and unseen__url_safebrowsing_entry. */
-unseen__url_fast_fn unseen__fast_browsed;
 
 /* The scan that proves that a URL is canonical to WHATWG. */
 unseen__url_fast_fn *unseen__url_whatwg_scan(enum unseen_cpu cpu);

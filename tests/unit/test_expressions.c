@@ -6,6 +6,8 @@
 
 #include <jansson.h>
 
+#include "url/safebrowsing.h"
+
 enum {
     MUTATIONS = 20000
 };
