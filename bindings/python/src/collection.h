@@ -10,7 +10,6 @@
 
 struct collection {
     PyObject_HEAD struct gate gate;
-    PyObject *url;          /* of a set: its canonicaliser */
     struct unseen_set *own; /* of a set */
     struct unseen_store *store;
     const struct unseen_set *set; /* of either; NULL: closed */

@@ -25,7 +25,7 @@ struct gate {
     unsigned next_ticket; /* of those who wait, who come in in the order of their tickets */
     unsigned serving;     /* the ticket of the next of them */
     unsigned npassed;     /* calls that have come in past the next of them */
-    unsigned process;     /* process_number() of the process that used the object last */
+    unsigned process;     /* gate_process of the process that used the object last */
     pthread_mutex_t mutex;
     pthread_cond_t cond;
     unsigned turn; /* under the mutex: counts the calls that came out while others were waiting */

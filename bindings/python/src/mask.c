@@ -49,13 +49,6 @@ PyObject *mask_take(const struct state *state, struct mask_buffer *buffer)
     return (PyObject *)mask;
 }
 
-const uint8_t *mask_values(PyObject *self, size_t *n_out)
-{
-    const struct mask *mask = (const struct mask *)self;
-    *n_out = mask->n;
-    return mask->values;
-}
-
 static void mask_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);

@@ -12,7 +12,7 @@ enum {
     MASK_NULL = 2 /* beside 0 and 1 */
 };
 
-/* A mask that grows. */
+/* The values of a mask that is being made. */
 struct mask_buffer {
     uint8_t *values;
     size_t n;
@@ -25,8 +25,5 @@ bool mask_reserve(struct mask_buffer *buffer, size_t n);
 /* Makes a mask of the buffer, which is then empty. NULL with an exception set. */
 PyObject *mask_take(const struct state *state, struct mask_buffer *buffer);
 void mask_release(struct mask_buffer *buffer);
-
-/* The values of a mask. */
-const uint8_t *mask_values(PyObject *mask, size_t *n_out);
 
 #endif

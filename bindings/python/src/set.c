@@ -12,10 +12,8 @@
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-/* Takes the set, in any case. url is what the set borrows; NULL: it owns its URL identity, or has
- * none. */
-static PyObject *set_wrap(const struct state *state, struct unseen_set *set, PyObject *url,
-                          unsigned threads)
+/* Takes the set, in any case. */
+static PyObject *set_wrap(const struct state *state, struct unseen_set *set, unsigned threads)
 {
     struct collection *c = collection_new(state->set_type);
     if (!c) {
@@ -25,7 +23,6 @@ static PyObject *set_wrap(const struct state *state, struct unseen_set *set, PyO
     gate_init(&c->gate, false);
     c->own = set;
     c->set = set;
-    c->url = Py_XNewRef(url);
     c->threads = threads;
     c->changes = threads > 1 ? GATE_SHARED : GATE_ALONE;
     return (PyObject *)c;
@@ -56,7 +53,7 @@ static PyObject *set_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     struct unseen_set *set;
     struct unseen_error error;
     const enum unseen_status status = unseen_set_create(&set, &options, &error);
-    PyObject *made = status == UNSEEN_OK ? set_wrap(state, set, url, options.threads)
+    PyObject *made = status == UNSEEN_OK ? set_wrap(state, set, options.threads)
                                          : errors_set(state, status, &error);
     Py_DECREF(url);
     return made;
@@ -68,7 +65,6 @@ static void set_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     unseen_set_free(c->own);
     gate_release(&c->gate);
-    Py_XDECREF(c->url);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
 }
@@ -106,8 +102,7 @@ static PyObject *load_file(struct state *state, const char *path, PyObject *url,
     PyThreadState *saved = PyEval_SaveThread();
     const enum unseen_status status = unseen_set_load(&set, path, &options, &error);
     PyEval_RestoreThread(saved);
-    return status == UNSEEN_OK ? set_wrap(state, set, url, threads)
-                               : errors_set(state, status, &error);
+    return status == UNSEEN_OK ? set_wrap(state, set, threads) : errors_set(state, status, &error);
 }
 
 static PyObject *set_load(PyObject *type, PyObject *args, PyObject *kwargs)
@@ -181,7 +176,7 @@ static PyObject *set_or(PyObject *self, PyObject *other)
     if (a != b) {
         gate_leave(&b->gate, GATE_ALONE);
     }
-    return status == UNSEEN_OK ? set_wrap(state_of(self), both, a->url, a->threads)
+    return status == UNSEEN_OK ? set_wrap(state_of(self), both, a->threads)
                                : errors_set(state_of(self), status, &error);
 }
 
