@@ -106,8 +106,8 @@ print("""/* SPDX-License-Identifier: MIT
  * when the group grows to m + 1 pages.
  * tests/unit/test_compact.c checks every property the filter relies on. */
 /* clang-format off */
-#ifndef UNSEEN_FILTER_COMPACT_MOVES_H
-#define UNSEEN_FILTER_COMPACT_MOVES_H
+#ifndef UNSEEN_TAGS_COMPACT_MOVES_H
+#define UNSEEN_TAGS_COMPACT_MOVES_H
 
 #include <stdint.h>
 
