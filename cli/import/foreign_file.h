@@ -46,7 +46,7 @@ struct foreign_file {
 
 enum foreign_result {
     FOREIGN_TAKEN,
-    FOREIGN_WRONG, /* foreign_file_why says why */
+    FOREIGN_WRONG, /* *why_out says why */
     FOREIGN_NOMEM
 };
 

@@ -472,7 +472,8 @@ static const struct option_row rows[] = {
      "accept this share of new lines taken for repeats\n(default 5e-9; from 1.5e-6 up less memory, below 5e-9\nmore; at least 1e-12)",
      RATE("1e-6", seen.fpr),
      .does = "sets the rate",
-     .more = "The rate holds at any number of lines up to 10^10; 5e-9 is also the lowest."},
+     .more = "With the default filter the rate holds at any number of lines up to 10^10. It promises 1.5e-6, 5e-9 "
+           "or 1e-12: the first that is low enough."},
     {0, "fpr", COMMAND_REWRITE, "from now on accept this rate of wrong answers", RATE("1e-6", seen.fpr),
      .does = "sets the rate",
      .more = "With another filter or rate, the store forgets its --bits and --hashes."},

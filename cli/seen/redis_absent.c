@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A tool that is built without hiredis has this file in place of redis.c, redis_dump.c and
- * redis_link.c. It reports that the tool cannot ask a Redis or Valkey server. */
+ * A tool that is built without hiredis has this file in place of redis.c, redis_dump.c,
+ * redis_link.c and redis_shards.c. It reports that the tool cannot ask a Redis or Valkey server. */
 #include "seen/redis.h"
 
 #include "print/message.h"

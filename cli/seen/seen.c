@@ -20,7 +20,7 @@ enum {
 /* A set made for so many threads has a filter for each part. */
 #define PARTS_THREADS (PARTS / 8)
 
-/* From this --fpr on, "compact" takes less memory and is wrong 100 times as often (unseen.h). */
+/* From this --fpr on, "compact" takes less memory and is wrong 300 times as often (unseen.h). */
 #define COMPACT_SMALL_FPR 1.5e-6
 
 void seen_report_full(enum unseen_status status)

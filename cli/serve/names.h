@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What to look up in a store for a name: the lines that would cover it, as the kinds of unseen.h
- * make them. The servers that ask send a name as it is and leave the rest to us.
+ * What to look up in a store for a name: the lines that would cover it, as the kinds of
+ * unseen_list.h make them. The servers that ask send a name as it is and leave the rest to us.
  *
  *     Jo@Mail.Evil.example   jo@mail.evil.example, mail.evil.example, evil.example
  *     www.evil.example       www.evil.example, evil.example

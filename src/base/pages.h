@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages of 4 KiB, for structures that grow page by page: the bitmap and the exact filter. Pages are
- * cut from chunks that double up to 2 MiB, so that a small structure is small and a large structure
- * is in huge pages. */
+ * Pages of 4 KiB, for the bitmap, which grows page by page. Pages are cut from chunks that double
+ * up to 2 MiB, so that a small bitmap is small and a large bitmap is in huge pages. */
 #ifndef UNSEEN_BASE_PAGES_H
 #define UNSEEN_BASE_PAGES_H
 

@@ -2,7 +2,7 @@
  *
  * A list that is being built, for the files that build it. Keys come in any order, and a spill
  * parts them by their top bits (spill.h). Then layers of pages are built from them. A layer bumps
- * about 4 % of its keys to the next layer, so a few layers are enough. The last few hundred keys
+ * about 5 % of its keys to the next layer, so a few layers are enough. The last few hundred keys
  * become the leftover.
  *
  *     build.c   begins a build, adds keys, frees it

@@ -3,11 +3,11 @@
  * Small sets (unseen_small.h; docs/format.md, "Small sets"). A value is
  *
  *     byte 0   bits 0-2: layers; bit 3: 0; bits 4-5: form; bit 6: has a mark; bit 7: 0
- *     byte 1   form LAYERS: the code of the rate (parts.h); else log2 of the number of runs
+ *     byte 1   form LAYERED: the code of the rate (parts.h); else log2 of the number of runs
  *     [2]      the mark, if there is one: only in memory
  *     then     the parts of each layer
  *
- * Form LAYERS. A layer keeps a hash of each of its keys. Layer i has 4^i runs, and is full with 64
+ * Form LAYERED. A layer keeps a hash of each of its keys. Layer i has 4^i runs, and is full with 64
  * keys for each run; then it is frozen, and layer i + 1 begins. A key is added to the last layer if
  * no layer has it. The hashes are so long that the full layers give the shares below of the rate.
  * Most small sets stay in the first layer, whose share is largest: it decides how many bytes 50

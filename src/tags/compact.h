@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The compact filter, which a set has by default: a set of fingerprints (tags). It grows without
- * knowing n, keeps its rate, can remove keys, and takes 4.5, 5.6 or 7.3 bytes per key.
+ * knowing n, keeps its rate, can remove keys, and takes 4.5, 5.6 or 7.4 bytes per key.
  *
  * Where a key lives. The high word of a key is its path. The top bits of the path choose a group of
  * 8 to 15 pages through the directory (extendible hashing [Fagin79]); the low word gives a home

@@ -61,8 +61,8 @@ enum unseen__url_rule {
 typedef bool unseen__url_fast_fn(const struct unseen_url *url, const char *in, size_t len,
                                  char *buf, size_t cap, struct unseen_canon *out);
 
-/* Always answers. cap is at least unseen_url_bound(len); nothing past that is written, so no scheme
- * needs to check again as long as its output and its scratch space fit in the bound. */
+/* Always answers. cap is at least unseen_url_bound(len, 0); nothing past that is written, so no
+ * scheme needs to check again as long as its output and its scratch space fit in the bound. */
 typedef void unseen__url_slow_fn(const struct unseen_url *url, const char *in, size_t len,
                                  char *buf, size_t cap, struct unseen_canon *out);
 
