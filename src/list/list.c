@@ -42,7 +42,6 @@ enum unseen_status unseen_list_open(struct unseen_list **list_out, const char *p
     if (!list) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, path);
     }
-    list->allocator = allocator;
     status = unseen__list_file_open(&list->file, path, options.access, cpu, &allocator, error);
     if (status != UNSEEN_OK) {
         unseen__free(&allocator, list, sizeof(*list));
@@ -62,7 +61,7 @@ enum unseen_status unseen_list_open(struct unseen_list **list_out, const char *p
 void unseen_list_close(struct unseen_list *list)
 {
     if (list) {
-        const struct unseen_allocator allocator = list->allocator;
+        const struct unseen_allocator allocator = list->file.allocator;
         unseen__list_identity_release(&list->identity);
         unseen__list_file_release(&list->file);
         unseen__free(&allocator, list, sizeof(*list));

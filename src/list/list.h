@@ -9,7 +9,6 @@
 #include "unseen_list.h"
 
 struct unseen_list {
-    struct unseen_allocator allocator;
     struct unseen__list_file file;
     struct unseen__list_identity identity;
     unseen__list_asker *ask;

@@ -92,7 +92,7 @@ static enum unseen_status add_item(struct match_batch *c, struct unseen_bytes it
 static enum unseen_status answer_long(struct match_batch *c, struct unseen_bytes item, size_t need,
                                       uint8_t *answer)
 {
-    const struct unseen_allocator *allocator = &c->list->allocator;
+    const struct unseen_allocator *allocator = &c->list->file.allocator;
     char *buf = need > 0 ? unseen__alloc(allocator, need, 1) : NULL;
     if (!buf) {
         return UNSEEN_ERR_NOMEM;

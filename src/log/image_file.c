@@ -16,13 +16,14 @@
 #include "base/filename.h"
 #include "base/memory.h"
 #include "hash/checksum.h"
+#include "hash/chunk.h"
 #include "log/log.h"
 
 static const char NEW_SUFFIX[] = ".image.unseen-new";
 
 enum {
     BUF_LEN = 1 << 20,
-    CHUNK_OVERHEAD = 32 /* bytes of a chunk besides its payload */
+    CHUNK_OVERHEAD = CHUNK_HEAD + CHUNK_TAIL
 };
 
 /* ---- reading ---- */
@@ -192,11 +193,10 @@ static enum unseen_status image_flush(struct writer *w, struct unseen_error *err
     return code ? unseen__error_io(error, "write", w->name, code) : UNSEEN_OK;
 }
 
-static enum unseen_status write_body(struct writer *w,
-                                     enum unseen_status (*next)(void *context, void *buf,
-                                                                size_t cap, size_t *len_out),
-                                     void *context, struct unseen_error *error)
+static enum unseen_status write_body(struct writer *w, unseen__chunk_next *next, const void *object,
+                                     struct unseen_error *error)
 {
+    uint64_t cursor = 0;
     for (;;) {
         size_t len = 0;
         enum unseen_status status =
@@ -204,7 +204,7 @@ static enum unseen_status write_body(struct writer *w,
         if (status != UNSEEN_OK) {
             return status;
         }
-        status = next(context, w->buf + w->len, BUF_LEN - w->len, &len);
+        status = next(object, &cursor, w->buf + w->len, BUF_LEN - w->len, &len);
         if (status != UNSEEN_OK) {
             return unseen__error_status(error, status, w->name);
         }
@@ -215,10 +215,10 @@ static enum unseen_status write_body(struct writer *w,
     }
 }
 
-static enum unseen_status
-write_file(struct writer *w, const struct unseen__log *log, struct unseen__image_header *header,
-           enum unseen_status (*next)(void *context, void *buf, size_t cap, size_t *len_out),
-           void *context, const uint8_t *table, size_t table_len, struct unseen_error *error)
+static enum unseen_status write_file(struct writer *w, const struct unseen__log *log,
+                                     struct unseen__image_header *header, unseen__chunk_next *next,
+                                     const void *object, const uint8_t *table, size_t table_len,
+                                     struct unseen_error *error)
 {
     uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
     struct stat st;
@@ -233,7 +233,7 @@ write_file(struct writer *w, const struct unseen__log *log, struct unseen__image
         return unseen__error_io(error, "write", w->name, code);
     }
     w->offset = UNSEEN__IMAGE_HEADER_LEN;
-    const enum unseen_status status = write_body(w, next, context, error);
+    const enum unseen_status status = write_body(w, next, object, error);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -269,10 +269,10 @@ static enum unseen_status check_image_name(const char *name, struct unseen_error
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen__image_write(
-    const struct unseen__log *log, struct unseen__image_header header,
-    enum unseen_status (*next)(void *context, void *buf, size_t cap, size_t *len_out),
-    void *context, const uint8_t *table, size_t table_len, struct unseen_error *error)
+enum unseen_status unseen__image_write(const struct unseen__log *log,
+                                       struct unseen__image_header header, unseen__chunk_next *next,
+                                       const void *object, const uint8_t *table, size_t table_len,
+                                       struct unseen_error *error)
 {
     const struct unseen_allocator *allocator = &log->allocator;
     char *name = unseen__path_with(allocator, log->file, UNSEEN__IMAGE_SUFFIX);
@@ -284,7 +284,7 @@ enum unseen_status unseen__image_write(
     if (status != UNSEEN_OK) {
         goto out;
     }
-    status = write_file(&w, log, &header, next, context, table, table_len, error);
+    status = write_file(&w, log, &header, next, object, table, table_len, error);
     if (w.fd < 0) {
         goto out;
     }

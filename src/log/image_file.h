@@ -5,6 +5,7 @@
 #ifndef UNSEEN_LOG_IMAGE_FILE_H
 #define UNSEEN_LOG_IMAGE_FILE_H
 
+#include "hash/chunk_file.h"
 #include "log/log.h"
 
 #define UNSEEN__IMAGE_SUFFIX ".image" /* behind the path of a store */
@@ -47,14 +48,14 @@ void unseen__image_end_chunks(struct unseen__image *image);
 
 void unseen__image_release(struct unseen__image *image);
 
-/* Writes an image and renames it over the old one. `next` gives the chunks, and the length 0 at the
- * end. The table of table_len bytes comes behind the chunks. header.body_len, table_len and
- * table_checksum are filled in here. Errors: those of `next`, FOREIGN, IO, NOMEM; the old
- * image is then still there. */
-enum unseen_status unseen__image_write(
-    const struct unseen__log *log, struct unseen__image_header header,
-    enum unseen_status (*next)(void *context, void *buf, size_t cap, size_t *len_out),
-    void *context, const uint8_t *table, size_t table_len, struct unseen_error *error);
+/* Writes an image and renames it over the old one. `next` gives the chunks of the object. The table
+ * of table_len bytes comes behind the chunks. header.body_len, table_len and table_checksum are
+ * filled in here. Errors: those of `next`, FOREIGN, IO, NOMEM; the old image is then still
+ * there. */
+enum unseen_status unseen__image_write(const struct unseen__log *log,
+                                       struct unseen__image_header header, unseen__chunk_next *next,
+                                       const void *object, const uint8_t *table, size_t table_len,
+                                       struct unseen_error *error);
 
 /* Removes the image. A file of that name that is not an image is renamed to PATH.image.damaged.
  * Errors: IO, NOMEM. */

@@ -377,8 +377,8 @@ enum unseen_status unseen_import_finish(struct unseen_import *import, struct uns
 
 /* ---- files ---- */
 
-static enum unseen_status set_next_chunk(const void *set, uint64_t *cursor, void *buf, size_t cap,
-                                         size_t *len_out)
+enum unseen_status unseen__set_next_chunk(const void *set, uint64_t *cursor, void *buf, size_t cap,
+                                          size_t *len_out)
 {
     return unseen_set_export(set, cursor, buf, cap, len_out);
 }
@@ -389,7 +389,7 @@ enum unseen_status unseen_set_save(const struct unseen_set *set, const char *pat
     struct chunk_writer w;
     const enum unseen_status status =
         unseen__chunk_writer_open(&w, path, 0600, &set->allocator, error);
-    return status == UNSEEN_OK ? unseen__chunk_writer_finish(&w, set_next_chunk, set, error)
+    return status == UNSEEN_OK ? unseen__chunk_writer_finish(&w, unseen__set_next_chunk, set, error)
                                : status;
 }
 

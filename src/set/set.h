@@ -99,6 +99,10 @@ UNSEEN_INLINE size_t unseen__set_nshards(const struct unseen_set *set)
 /* The nkeys of unseen_set_stats alone. It is cheap. */
 uint64_t unseen__set_nkeys(const struct unseen_set *set);
 
+/* unseen_set_export, for writers of chunks. */
+enum unseen_status unseen__set_next_chunk(const void *set, uint64_t *cursor, void *buf, size_t cap,
+                                          size_t *len_out);
+
 /* The length of the table of an export, and the table. 0: an export of this set has no table. */
 size_t unseen__set_table_len(const struct unseen_set *set);
 void unseen__set_save_table(const struct unseen_set *set, uint8_t *table);

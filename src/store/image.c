@@ -335,18 +335,6 @@ enum unseen_status unseen__image_load_later(const struct unseen_store *store,
 
 /* ---- saving ---- */
 
-struct export
-{
-    const struct unseen_set *set;
-    uint64_t cursor;
-};
-
-static enum unseen_status image_next_chunk(void *context, void *buf, size_t cap, size_t *len_out)
-{
-    struct export *e = context;
-    return unseen_set_export(e->set, &e->cursor, buf, cap, len_out);
-}
-
 void unseen__image_report_unread(const struct unseen_store *store, enum unseen_status cause,
                                  struct unseen_error *error)
 {
@@ -386,7 +374,6 @@ enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_
         .output_checksum = store->output.checksum,
         .output_closed = store->output.closed,
     };
-    struct export e = {.set = store->set};
     const enum unseen_status unread = unseen__set_fetch_all(store->set);
     if (unread == UNSEEN_ERR_CORRUPT || unread == UNSEEN_ERR_IO) {
         unseen__image_report_unread(store, unread, error);
@@ -401,8 +388,8 @@ enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_
         }
         unseen__set_save_table(store->set, table);
     }
-    const enum unseen_status status =
-        unseen__image_write(log, header, image_next_chunk, &e, table, table_len, error);
+    const enum unseen_status status = unseen__image_write(log, header, unseen__set_next_chunk,
+                                                          store->set, table, table_len, error);
     unseen__free(&store->allocator, table, table_len);
     return status;
 }

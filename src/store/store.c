@@ -427,12 +427,17 @@ enum unseen_status unseen_store_close(struct unseen_store *store, struct unseen_
 
 /* ---- numbers ---- */
 
+uint64_t unseen__store_log_end(struct unseen_store *store)
+{
+    return store->committer.is_running ? unseen__committer_log_end(&store->committer)
+                                       : store->log.end;
+}
+
 enum unseen_status unseen_store_info(struct unseen_store *store, struct unseen_store_info *info_out)
 {
     struct unseen_store_info info = store->info;
     const struct unseen__log_header *header = &store->log.header;
-    info.log_bytes =
-        store->committer.is_running ? unseen__committer_log_end(&store->committer) : store->log.end;
+    info.log_bytes = unseen__store_log_end(store);
     info.dead_bytes = unseen__store_dead(store, info.log_bytes);
     info.header_damaged = store->log.header_damaged;
     info.no_log = header->read_features & UNSEEN__FEATURE_NO_LOG;

@@ -51,6 +51,9 @@ struct unseen_store {
     struct unseen_store_info info;
 };
 
+/* The end of the log that this process knows to be committed. */
+uint64_t unseen__store_log_end(struct unseen_store *store);
+
 /* ---- store_settings.c: what the caller asks for, and what the store has ---- */
 
 /* Copies the options, of whatever size the caller's struct is, and checks each of them. */

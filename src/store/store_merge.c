@@ -12,13 +12,6 @@ enum {
     COMMIT_AFTER = 1 << 16 /* changes that wait */
 };
 
-/* The end of the log that this process knows to be committed. */
-static uint64_t committed_end(struct unseen_store *store)
-{
-    return store->committer.is_running ? unseen__committer_log_end(&store->committer)
-                                       : store->log.end;
-}
-
 static enum unseen_status check_log(const struct unseen_store *store, struct unseen_error *error)
 {
     return store->log.header.read_features & UNSEEN__FEATURE_NO_LOG
@@ -33,8 +26,8 @@ enum unseen_status unseen_store_keys(struct unseen_store *store,
                                      void *context, struct unseen_error *error)
 {
     const enum unseen_status status = check_log(store, error);
-    return status == UNSEEN_OK ? unseen__surviving_each(&store->log, committed_end(store), false,
-                                                        each, context, error)
+    return status == UNSEEN_OK ? unseen__surviving_each(&store->log, unseen__store_log_end(store),
+                                                        false, each, context, error)
                                : status;
 }
 

@@ -217,25 +217,25 @@ static void test_growing(void)
 
 struct chunks {
     struct unseen_set *set;
-    uint64_t cursor;
-    unsigned n;
+    unsigned *n;
 };
 
 /* The header of a huge set, its first pieces and its end. */
-static enum unseen_status next_chunk(void *context, void *buf, size_t cap, size_t *len_out)
+static enum unseen_status next_chunk(const void *object, uint64_t *cursor, void *buf, size_t cap,
+                                     size_t *len_out)
 {
     enum {
         FEW = 4
     };
-    struct chunks *c = context;
-    if (++c->n == FEW) {
+    const struct chunks *c = object;
+    if (++*c->n == FEW) {
         do {
-            CHECK(unseen_set_export(c->set, &c->cursor, buf, cap, len_out) == UNSEEN_OK);
-            c->cursor = c->cursor < UINT64_MAX ? (uint64_t)1 << 49 : c->cursor;
-        } while (c->cursor != UINT64_MAX);
+            CHECK(unseen_set_export(c->set, cursor, buf, cap, len_out) == UNSEEN_OK);
+            *cursor = *cursor < UINT64_MAX ? (uint64_t)1 << 49 : *cursor;
+        } while (*cursor != UINT64_MAX);
         return UNSEEN_OK;
     }
-    return unseen_set_export(c->set, &c->cursor, buf, cap, len_out);
+    return unseen_set_export(c->set, cursor, buf, cap, len_out);
 }
 
 static struct unseen_set *make_set(const struct shape *shape, const struct unseen__secret *secret)
@@ -261,10 +261,12 @@ static void test_export(const struct shape *shape)
     struct unseen_import *import = NULL;
     struct unseen_set *set = NULL;
     const struct unseen__secret secret = {{1}};
-    struct chunks c = {.set = make_set(shape, &secret)};
+    unsigned n = 0;
+    uint64_t cursor = 0;
+    const struct chunks c = {.set = make_set(shape, &secret), .n = &n};
     size_t len = 0;
     CHECK(unseen_import_create(&import, NULL, NULL) == UNSEEN_OK);
-    while (next_chunk(&c, chunk, UNSEEN_CHUNK_MAX, &len) == UNSEEN_OK && len > 0) {
+    while (next_chunk(&c, &cursor, chunk, UNSEEN_CHUNK_MAX, &len) == UNSEEN_OK && len > 0) {
         CHECK(unseen_import_chunk(import, chunk, len) == UNSEEN_OK);
     }
     CHECK(unseen_import_finish(import, &set) == UNSEEN_ERR_CORRUPT);
@@ -286,7 +288,8 @@ static void test_image(const struct shape *shape)
     const uint64_t before = resident();
     forge_log(shape);
     CHECK(unseen__log_open(&log, path, true, &allocator, &error) == UNSEEN_OK);
-    struct chunks c = {.set = make_set(shape, &log.header.secret)};
+    unsigned n = 0;
+    const struct chunks c = {.set = make_set(shape, &log.header.secret), .n = &n};
     memcpy(header.id, log.header.id, sizeof(header.id));
     CHECK(unseen__image_write(&log, header, next_chunk, &c, NULL, 0, &error) == UNSEEN_OK);
     unseen_set_free(c.set);
