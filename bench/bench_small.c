@@ -7,8 +7,9 @@
  *
  * NVALUES (1,000) values of each kind up to 1,000 keys, a tenth of them with more keys.
  *
- * "bytes" is unseen_small_len; "block" is what the allocator is asked for; "jemalloc" is the block
- * as the allocator of a server rounds it (four sizes in each power of two, steps of 16 below 128).
+ * "bytes" is the length of a value; "block" is what the allocator is asked for; "jemalloc" is the
+ * block as the allocator of a server rounds it (four sizes in each power of two, steps of 16 below
+ * 128).
  * RedisBloom is a chain grown from capacity 100, computed from its structs
  * (docs/decisions/small.md). */
 #include "bench.h"
@@ -69,9 +70,11 @@ static void report_bytes(size_t nvalues)
             double rounded = 0;
             for (size_t v = 0; v < count; v++) {
                 void *value = make(rates[r], sizes[s], (uint64_t)v << 20);
-                bytes += (double)unseen_small_len(value);
-                block += (double)unseen_small_memory(value);
-                rounded += size_class((double)unseen_small_memory(value));
+                struct unseen_small_stats stats = {.size = sizeof(stats)};
+                bench_check(unseen_small_stats(value, &stats));
+                bytes += (double)stats.len;
+                block += (double)stats.memory;
+                rounded += size_class((double)stats.memory);
                 unseen_small_free(value, NULL);
             }
             const double n = (double)count;

@@ -69,7 +69,7 @@ static void run_canon(void *object, const struct unseen_bytes *urls, size_t n)
     const struct unseen_url *url = object;
     for (size_t i = 0; i < n; i++) {
         struct unseen_canon canon;
-        bench_check(unseen_url_canon(url, urls[i].data, urls[i].len, buf, BUF, &canon));
+        bench_check(unseen_url_canon(url, urls[i].data, urls[i].len, NULL, buf, BUF, &canon));
         add_key(canon.bytes.data, canon.bytes.len);
     }
 }
@@ -241,7 +241,7 @@ static struct data_lines only_canonical(const char *profile, const struct data_l
     for (size_t i = 0; url && i < urls->n; i++) {
         struct unseen_canon canon;
         bench_check(
-            unseen_url_canon(url, urls->lines[i].data, urls->lines[i].len, buf, BUF, &canon));
+            unseen_url_canon(url, urls->lines[i].data, urls->lines[i].len, NULL, buf, BUF, &canon));
         if (canon.form == UNSEEN_URL_UNCHANGED) {
             out.lines[out.n++] = urls->lines[i];
         }

@@ -188,8 +188,8 @@ static bool is_form(struct unseen_bytes text, struct unseen_bytes item)
     const size_t cap = unseen_url_bound(item.len, 0);
     char *buf = malloc(cap);
     struct unseen_canon canon;
-    require(buf &&
-            unseen_url_canon(canonicaliser(), item.data, item.len, buf, cap, &canon) == UNSEEN_OK);
+    require(buf && unseen_url_canon(canonicaliser(), item.data, item.len, NULL, buf, cap, &canon) ==
+                       UNSEEN_OK);
     const bool is_same = text.len == canon.bytes.len &&
                          (text.len == 0 || memcmp(text.data, canon.bytes.data, text.len) == 0);
     free(buf);

@@ -135,12 +135,9 @@ static void run_operation(struct unseen_bitmap *b, const uint8_t *op)
     }
     switch (op[0] % 4) {
     case 0:
-        require(unseen_bitmap_set_range(b, first, first + n) == UNSEEN_OK);
-        model_put(place, n, true);
-        break;
     case 1:
-        require(unseen_bitmap_clear_range(b, first, first + n) == UNSEEN_OK);
-        model_put(place, n, false);
+        require(unseen_bitmap_set_range(b, first, first + n, op[0] % 4 == 0) == UNSEEN_OK);
+        model_put(place, n, op[0] % 4 == 0);
         break;
     default:
         require((op[0] % 4 == 2 ? unseen_bitmap_set : unseen_bitmap_clear)(

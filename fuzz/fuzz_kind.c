@@ -123,7 +123,7 @@ static void check_browsers(struct unseen_bytes in)
     char *const canon_buf = malloc(2 * bound + 16);
     require(canon_buf != NULL);
     char *const site = canon_buf + bound;
-    require(unseen_url_canon(whatwg, in.data, in.len, canon_buf, bound, &canon) == UNSEEN_OK);
+    require(unseen_url_canon(whatwg, in.data, in.len, NULL, canon_buf, bound, &canon) == UNSEEN_OK);
     if (canon.form != UNSEEN_URL_FAILED && site_of(canon.bytes, site, &site_len)) {
         char *const buf = buffer(UNSEEN_KIND_EXPRESSIONS, in.len);
         char *const again = buffer(UNSEEN_KIND_EXPRESSIONS, canon.bytes.len);

@@ -96,7 +96,7 @@ static void check_again(const struct unseen_url *url, struct unseen_bytes text)
     struct unseen_canon again;
     const size_t bound = unseen_url_bound(text.len, 0);
     char *const buf = new_buffer(bound);
-    require(unseen_url_canon(url, text.data, text.len, buf, bound, &again) == UNSEEN_OK);
+    require(unseen_url_canon(url, text.data, text.len, NULL, buf, bound, &again) == UNSEEN_OK);
     require(again.form == UNSEEN_URL_UNCHANGED);
     free_buffer(buf, bound);
 }
@@ -155,7 +155,7 @@ static void check_params(const char *in, size_t len)
     for (size_t i = 0; i < 3; i++) {
         struct unseen_canon canon;
         char *const buf = new_buffer(bound);
-        require(unseen_url_canon(urls[i], in, len, buf, bound, &canon) == UNSEEN_OK);
+        require(unseen_url_canon(urls[i], in, len, NULL, buf, bound, &canon) == UNSEEN_OK);
         pieces[i] = count_pieces(canon.bytes, "id", &named[i]);
         is_web = is_web && canon.form != UNSEEN_URL_FAILED && canon.bytes.len > 7 &&
                  (memcmp(canon.bytes.data, "http://", 7) == 0 ||
@@ -200,10 +200,11 @@ static void check_surt(const char *in, size_t len)
 static void check_base(const struct unseen_url *url, const char *in, size_t len, const char *base,
                        size_t base_len)
 {
+    const struct unseen_bytes document = {base, base_len};
     struct unseen_canon canon;
     const size_t bound = unseen_url_bound(len, base_len);
     char *const buf = new_buffer(bound);
-    require(unseen_url_canon_base(url, in, len, base, base_len, buf, bound, &canon) == UNSEEN_OK);
+    require(unseen_url_canon(url, in, len, &document, buf, bound, &canon) == UNSEEN_OK);
     if (canon.form != UNSEEN_URL_FAILED) {
         check_again(url, canon.bytes);
     }
@@ -229,7 +230,7 @@ static void check_expressions(const struct unseen_url *whatwg, const char *in, s
     size_t n[2];
     const size_t bound = unseen_url_bound(len, 0);
     char *const buf = new_buffer(bound);
-    require(unseen_url_canon(whatwg, in, len, buf, bound, &canon) == UNSEEN_OK);
+    require(unseen_url_canon(whatwg, in, len, NULL, buf, bound, &canon) == UNSEEN_OK);
     if (canon.form != UNSEEN_URL_FAILED && canon.bytes.len > 8 &&
         (memcmp(canon.bytes.data, "http://", 7) == 0 ||
          memcmp(canon.bytes.data, "https://", 8) == 0 ||
@@ -262,7 +263,7 @@ static void check_explain(const struct unseen_url *url, const char *in, size_t l
     const size_t bound = unseen_url_bound(2 * len, 0);
     char *const buf = new_buffer(bound);
     char *const plain_buf = new_buffer(bound);
-    require(unseen_url_canon(url, in, len, plain_buf, bound, &plain) == UNSEEN_OK);
+    require(unseen_url_canon(url, in, len, NULL, plain_buf, bound, &plain) == UNSEEN_OK);
     require(unseen_url_explain(url, in, len, buf, bound, take_step, &nbytes, &explained) ==
             UNSEEN_OK);
     require(same(&plain, &explained));

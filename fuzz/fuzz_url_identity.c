@@ -42,7 +42,8 @@ static char *canon(const struct unseen_url *url, struct unseen_bytes text,
 {
     const size_t bound = unseen_url_bound(text.len, 0);
     char *const buf = malloc(bound);
-    require(buf && unseen_url_canon(url, text.data, text.len, buf, bound, canon_out) == UNSEEN_OK);
+    require(buf &&
+            unseen_url_canon(url, text.data, text.len, NULL, buf, bound, canon_out) == UNSEEN_OK);
     return buf;
 }
 

@@ -99,13 +99,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct unseen_canon slow;
         struct unseen_canon canon;
         url->slow(url, in, len, slow_buf, unseen_url_bound(len, 0), &slow);
-        require(unseen_url_canon(url, in, len, buf, unseen_url_bound(len, 0), &canon) == UNSEEN_OK);
+        require(unseen_url_canon(url, in, len, NULL, buf, unseen_url_bound(len, 0), &canon) ==
+                UNSEEN_OK);
         require(same(&slow, &canon));
         if (canon.form != UNSEEN_URL_FAILED) {
             const size_t again_len = canon.bytes.len;
             char *const again_buf = buffer(again_len);
             struct unseen_canon again;
-            require(unseen_url_canon(url, canon.bytes.data, again_len, again_buf,
+            require(unseen_url_canon(url, canon.bytes.data, again_len, NULL, again_buf,
                                      unseen_url_bound(again_len, 0), &again) == UNSEEN_OK);
             require(again.form == UNSEEN_URL_UNCHANGED && again.bytes.len == again_len);
             release(again_buf, again_len);

@@ -371,36 +371,27 @@ UNSEEN_API const char *unseen_set_profile(const struct unseen_set *set);
  *   - other is another object with the same filter, capacity, fpr, seed, key_bits and URL
  *     identity. The capacities of two "compact" sets may differ.
  *   - threads and cpu may differ.
+ *   - cursor, unless NULL, asks for one step, which takes one piece of the other set, so that a
+ *     program has time for other work between the steps. *cursor is 0 before the first step; the
+ *     calls count it on. UNSEEN_MERGE_DONE says that all keys are there. Both sets may change
+ *     between the steps. Keys that the other set had at the first step and has at the last one are
+ *     merged; keys that came or went meanwhile may be. Replicas that take the same steps, each in
+ *     the same state, stay equal.
  * Errors:
  *   - UNSUPPORTED: the filter lacks UNSEEN_CAN_MERGE; or the keys of two "compact" sets crowd in
  *     one place, because somebody who knows the secret made them
  *   - MISMATCH: error->setting says which setting differs
- *   - ARGUMENT: set and other are one object
+ *   - ARGUMENT: set and other are one object; a cursor of another merge
  *   - NOMEM
  *   - RANDOM: as unseen_set_add
- *   The set is then as it was. Only a "compact" set that could not grow has some keys of the other
- *   set: after NOMEM call merge again for the rest. For all or nothing, merge into unseen_set_copy.
+ *   Without a cursor, the set is then as it was. Only a "compact" set that could not grow has some
+ *   keys of the other set: after NOMEM call merge again for the rest. For all or nothing, merge
+ *   into unseen_set_copy.
  * Threads: one, for both sets.
- * Time: linear in the memory of both. */
-UNSEEN_API enum unseen_status unseen_set_merge(
-    struct unseen_set *set, const struct unseen_set *other, struct unseen_error *error);
-
-/* As unseen_set_merge, in steps that each take one piece of the other set, so that a program has
- * time for other work between them. Replicas that take the same steps, each in the same state, stay
- * equal.
- *
- * Arguments:
- *   - *cursor is 0 before the first step; the calls count it on. UNSEEN_MERGE_DONE says that all
- *     keys are there.
- *   - Both sets may change between the steps. Keys that the other set had at the first step and has
- *     at the last one are merged; keys that came or went meanwhile may be.
- * Errors: as unseen_set_merge, and
- *   - ARGUMENT: a cursor of another merge
- * Threads: one, for both sets.
- * Time: 1 ms or less for sets with the filter "compact" and one thread; otherwise the first step is
- *   the whole merge. */
+ * Time: linear in the memory of both. A step: 1 ms or less for sets with the filter "compact" and
+ *   one thread; otherwise the first step is the whole merge. */
 #define UNSEEN_MERGE_DONE UINT64_MAX
-UNSEEN_API enum unseen_status unseen_set_merge_step(struct unseen_set *set,
+UNSEEN_API enum unseen_status unseen_set_merge(struct unseen_set *set,
     const struct unseen_set *other, uint64_t *cursor, struct unseen_error *error);
 
 /* Makes a copy of a set, with its secret, URL identity, processor level, allocator, and number of
@@ -592,7 +583,7 @@ UNSEEN_API void unseen_import_free(struct unseen_import *import);
  *     char buf[4096];
  *     struct unseen_canon canon;
  *     if (unseen_url_create(&url, NULL, NULL) != UNSEEN_OK) ...
- *     if (unseen_url_canon(url, "HTTP://E.com:80/a/../b#c", 24, buf, sizeof(buf), &canon)) ...
+ *     if (unseen_url_canon(url, "HTTP://E.com:80/a/../b#c", 24, NULL, buf, 4096, &canon)) ...
  *     -> canon.form = UNSEEN_URL_REWRITTEN, canon.bytes = "http://e.com/b"
  *
  * Sets and stores do this by themselves. docs/url-identity.md says which profile is for whom,
@@ -677,26 +668,17 @@ struct unseen_canon {
  * not ASCII).
  *
  * Arguments:
+ *   - base, unless NULL, is the URL of the document in which data was found: a reference, such as
+ *     "../b" or "//e.com/", which is resolved by the WHATWG standard and then canonicalised. The
+ *     form is FAILED if the base is not a URL.
  *   - buf has cap bytes and does not overlap data.
- *   - unseen_url_bound(len, 0) bytes are always enough; fewer may be enough for a URL that needs
- *     little work.
+ *   - unseen_url_bound(len, base ? base->len : 0) bytes are always enough; fewer may be enough for
+ *     a URL without a base that needs little work.
  * Errors: SPACE.
  * Threads: any.
  * Time: linear; n log n where a profile sorts the query. */
 UNSEEN_API enum unseen_status unseen_url_canon(const struct unseen_url *url, const void *data,
-    size_t len, void *buf, size_t cap, struct unseen_canon *canon_out);
-
-/* The same for a reference, such as "../b" or "//e.com/", found in the document at base. The
- * reference is resolved by the WHATWG standard and then canonicalised. The form is FAILED if the
- * base is not a URL.
- *
- * Arguments:
- *   - buf needs up to unseen_url_bound(len, base_len) bytes.
- * Errors: SPACE.
- * Threads: any.
- * Time: as unseen_url_canon. */
-UNSEEN_API enum unseen_status unseen_url_canon_base(const struct unseen_url *url, const void *data,
-    size_t len, const void *base, size_t base_len, void *buf, size_t cap,
+    size_t len, const struct unseen_bytes *base, void *buf, size_t cap,
     struct unseen_canon *canon_out);
 
 /* The most expressions of a URL: 5 hosts times 6 paths. */
@@ -826,7 +808,7 @@ UNSEEN_API enum unseen_status unseen_shard_tags(uint32_t n, uint32_t *tags);
  *         unseen_store_add(store, urls, n, verdicts, NULL);
  *         hand over the NEW ones
  *         unseen_store_commit_begin(store, UINT64_MAX, 0, &error);
- *     unseen_store_commit_wait(store, &error);
+ *     unseen_store_commit_poll(store, true, NULL, &error);
  *
  * To have each line of an output file exactly once, also after a crash, name the file before the
  * first add, and say with each commit how long it is:
@@ -1008,22 +990,17 @@ UNSEEN_API enum unseen_status unseen_store_commit(
 UNSEEN_API enum unseen_status unseen_store_commit_begin(
     struct unseen_store *store, uint64_t nchanges, uint64_t output_len, struct unseen_error *error);
 
-/* Returns when every change that was handed over is durable.
- *
- * Errors: as unseen_store_commit.
- * Threads: one.
- * Time: up to two syncs of the disk. */
-UNSEEN_API enum unseen_status unseen_store_commit_wait(
-    struct unseen_store *store, struct unseen_error *error);
-
 /* Says how many of the changes handed over since the store was opened are durable, in the order in
- * which they were made. It lets the thread that commits begin at once, and does not wait.
+ * which they were made. It lets the thread that commits begin at once.
  *
+ * Arguments:
+ *   - wait: return when all of them are durable.
+ *   - ndurable_out may be NULL.
  * Errors: as unseen_store_commit; *ndurable_out is filled in all the same.
  * Threads: one.
- * Time: microseconds. */
+ * Time: microseconds; with wait, up to two syncs of the disk. */
 UNSEEN_API enum unseen_status unseen_store_commit_poll(
-    struct unseen_store *store, uint64_t *ndurable_out, struct unseen_error *error);
+    struct unseen_store *store, bool wait, uint64_t *ndurable_out, struct unseen_error *error);
 
 /* Commits all waiting changes. Of a DRAFT, all changes since it was opened become part of the store
  * in one step: after an error, a crash, or a close without this call the store is as it was before,

@@ -74,18 +74,16 @@ UNSEEN_API enum unseen_status unseen_bitmap_clear(struct unseen_bitmap *bitmap,
 UNSEEN_API void unseen_bitmap_get(
     const struct unseen_bitmap *bitmap, const uint64_t *values, size_t n, uint8_t *verdicts);
 
-/* set_range adds, and clear_range removes, all integers in [first, end).
+/* Adds all integers in [first, end), or removes them if is_member is false.
  *
  * Errors:
  *   - ARGUMENT: first is above end, or end above 2^40
- *   - NOMEM: some integers of the range may have been added or removed, the others are as they
+ *   - NOMEM: of adding; some integers of the range may have been added, the others are as they
  *     were
  * Threads: one.
  * Time: linear in the memory of the range. */
 UNSEEN_API enum unseen_status unseen_bitmap_set_range(
-    struct unseen_bitmap *bitmap, uint64_t first, uint64_t end);
-UNSEEN_API enum unseen_status unseen_bitmap_clear_range(
-    struct unseen_bitmap *bitmap, uint64_t first, uint64_t end);
+    struct unseen_bitmap *bitmap, uint64_t first, uint64_t end, bool is_member);
 
 /* The number of members in [first, end). Integers of 2^40 and more are never members.
  *
@@ -100,17 +98,21 @@ UNSEEN_API uint64_t unseen_bitmap_count(
 UNSEEN_API size_t unseen_bitmap_next(
     const struct unseen_bitmap *bitmap, uint64_t from, uint64_t *values, size_t max);
 
-/* and keeps the members that other also has. or adds the members of other. andnot removes the
- * members of other. other may be bitmap.
+enum unseen_bitmap_operation {
+    UNSEEN_BITMAP_OR = 0,    /* adds the members of the other bitmap */
+    UNSEEN_BITMAP_AND = 1,   /* keeps the members that the other bitmap also has */
+    UNSEEN_BITMAP_ANDNOT = 2 /* removes the members of the other bitmap */
+};
+
+/* Combines the bitmap with another one, which may be itself.
  *
- * Errors: NOMEM (or: some members of other may have been added).
+ * Errors:
+ *   - ARGUMENT: no such operation
+ *   - NOMEM: of OR; some members of other may have been added
  * Threads: one, for both.
  * Time: linear in the memory of both. */
-UNSEEN_API void unseen_bitmap_and(struct unseen_bitmap *bitmap, const struct unseen_bitmap *other);
-UNSEEN_API enum unseen_status unseen_bitmap_or(
-    struct unseen_bitmap *bitmap, const struct unseen_bitmap *other);
-UNSEEN_API void unseen_bitmap_andnot(
-    struct unseen_bitmap *bitmap, const struct unseen_bitmap *other);
+UNSEEN_API enum unseen_status unseen_bitmap_combine(struct unseen_bitmap *bitmap,
+    enum unseen_bitmap_operation operation, const struct unseen_bitmap *other);
 
 /* The bytes taken through the allocator. */
 UNSEEN_API uint64_t unseen_bitmap_memory(const struct unseen_bitmap *bitmap);

@@ -48,13 +48,6 @@ enum unseen_kind {
  * kind, so a loop from 0 ends there. */
 UNSEEN_API const char *unseen_kind_name(enum unseen_kind kind);
 
-/* The kind of that name.
- *
- * Errors: NAME.
- * Threads: any.
- * Time: constant. */
-UNSEEN_API enum unseen_status unseen_kind_of_name(const char *name, enum unseen_kind *kind_out);
-
 /* The most texts that one question makes: 1 for URL and PHONE, 48 for EXPRESSIONS, 10 for MAIL,
  * 129 for IP. 0 for an unknown kind. */
 #define UNSEEN_KIND_TEXTS_MAX 129

@@ -34,8 +34,8 @@ extern "C" {
 /* ---- Small sets --------------------------------------------------------------------------------
  * Every function that takes an allocator must get the same one for the same value. NULL means the
  * default one. The allocator is asked for one block at a time, and never for an alignment above
- * UNSEEN_SMALL_ALIGN. A move of the value keeps every promise, as long as unseen_small_memory bytes
- * are there at the new address. */
+ * UNSEEN_SMALL_ALIGN. A move of the value keeps every promise, as long as stats.memory bytes are
+ * there at the new address. */
 
 #define UNSEEN_SMALL_ALIGN 8
 
@@ -82,11 +82,10 @@ UNSEEN_API void unseen_small_contains(
     const void *value, const struct unseen_key *keys, size_t n, uint8_t *verdicts);
 
 /* The bytes of a value: what is saved, sent or compared. Equal keys in an equal order give equal
- * bytes. unseen_small_memory is the size of its block, as the allocator was asked for it.
+ * bytes.
  *
  * Time: constant, up to 0.1 us. */
 UNSEEN_API size_t unseen_small_len(const void *value);
-UNSEEN_API size_t unseen_small_memory(const void *value);
 
 /* The most bytes that unseen_small_load accepts. */
 #define UNSEEN_SMALL_LEN_MAX 64512
@@ -109,7 +108,7 @@ struct unseen_small_stats {
     size_t size;         /* sizeof(struct unseen_small_stats), set by the caller */
     uint64_t nkeys;      /* adds that were answered NEW */
     uint64_t len;        /* unseen_small_len */
-    uint64_t memory;     /* unseen_small_memory */
+    uint64_t memory;     /* bytes of its block, as the allocator was asked for it */
     double fpr_promise;  /* the rate at any number of keys, also after unseen_small_grow */
     double fpr_estimate; /* the rate expected now */
     unsigned nlayers;    /* layers that a question asks */

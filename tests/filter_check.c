@@ -467,13 +467,13 @@ void filter_check_merge(const char *filter, uint64_t capacity, unsigned threads,
     (void)filter_add(a, 0, n / 2);
     (void)filter_add(b, n / 3, n);
     (void)filter_add(whole, 0, n);
-    CHECK(unseen_set_merge(a, a, NULL) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_set_merge(a, a, NULL, NULL) == UNSEEN_ERR_ARGUMENT);
     filter_counting.nallocs = 0;
     filter_counting.fail_at = 1;
-    CHECK(unseen_set_merge(a, b, NULL) == UNSEEN_ERR_NOMEM);
+    CHECK(unseen_set_merge(a, b, NULL, NULL) == UNSEEN_ERR_NOMEM);
     filter_counting.fail_at = 0;
     CHECK(filter_seen(a, n / 2, n) < n / 100);
-    CHECK(unseen_set_merge(a, b, NULL) == UNSEEN_OK);
+    CHECK(unseen_set_merge(a, b, NULL, NULL) == UNSEEN_OK);
     struct test_image x = test_export(a);
     struct test_image y = test_export(whole);
     CHECK(filter_same_bits(&x, &y));
@@ -506,8 +506,8 @@ void filter_check_mismatch(const char *filter)
         wrong.filter = i == 4 ? "compact" : wrong.filter;
         struct unseen_set *other = filter_make(&wrong);
         (void)filter_add(other, 1000, 2000);
-        CHECK(unseen_set_merge(set, other, NULL) == UNSEEN_ERR_MISMATCH);
-        CHECK(i != 4 || unseen_set_merge(other, set, NULL) == UNSEEN_ERR_MISMATCH);
+        CHECK(unseen_set_merge(set, other, NULL, NULL) == UNSEEN_ERR_MISMATCH);
+        CHECK(i != 4 || unseen_set_merge(other, set, NULL, NULL) == UNSEEN_ERR_MISMATCH);
         unseen_set_free(other);
     }
     struct test_image after = test_export(set);

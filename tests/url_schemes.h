@@ -34,7 +34,7 @@ static inline void scheme_check(const struct unseen_url *url, struct unseen_byte
     static char again_buf[SCHEME_BUF];
     struct unseen_canon canon;
     struct unseen_canon again;
-    CHECK(unseen_url_canon(url, in.data, in.len, buf, sizeof(buf), &canon) == UNSEEN_OK);
+    CHECK(unseen_url_canon(url, in.data, in.len, NULL, buf, sizeof(buf), &canon) == UNSEEN_OK);
     if (!CHECK(scheme_same(canon.bytes, expected))) {
         fprintf(stderr, "  input    <%.*s>\n  expected <%.*s>\n  got      <%.*s>\n", (int)in.len,
                 in.data, (int)expected.len, expected.data, (int)canon.bytes.len, canon.bytes.data);
@@ -42,8 +42,8 @@ static inline void scheme_check(const struct unseen_url *url, struct unseen_byte
     CHECK_EQ(canon.form == UNSEEN_URL_REWRITTEN, !scheme_same(in, expected));
     url->slow(url, in.data, in.len, again_buf, unseen_url_bound(in.len, 0), &again);
     CHECK(again.form == canon.form && scheme_same(again.bytes, expected));
-    CHECK(unseen_url_canon(url, canon.bytes.data, canon.bytes.len, again_buf, sizeof(again_buf),
-                           &again) == UNSEEN_OK);
+    CHECK(unseen_url_canon(url, canon.bytes.data, canon.bytes.len, NULL, again_buf,
+                           sizeof(again_buf), &again) == UNSEEN_OK);
     CHECK(again.form == UNSEEN_URL_UNCHANGED && scheme_same(again.bytes, expected));
 }
 
@@ -116,11 +116,12 @@ static inline void scheme_check_guarded(const struct unseen_url *url, struct uns
         const size_t cap = unseen_url_bound(len, 0);
         struct unseen_canon expected;
         struct unseen_canon canon;
-        CHECK(unseen_url_canon(url, text.data, len, buf, sizeof(buf), &expected) == UNSEEN_OK);
-        CHECK(unseen_url_canon(url, in, len, out_end - cap, cap, &canon) == UNSEEN_OK);
+        CHECK(unseen_url_canon(url, text.data, len, NULL, buf, sizeof(buf), &expected) ==
+              UNSEEN_OK);
+        CHECK(unseen_url_canon(url, in, len, NULL, out_end - cap, cap, &canon) == UNSEEN_OK);
         CHECK(canon.form == expected.form && scheme_same(canon.bytes, expected.bytes));
         const enum unseen_status status =
-            unseen_url_canon(url, in, len, out_end - len, len, &canon);
+            unseen_url_canon(url, in, len, NULL, out_end - len, len, &canon);
         CHECK(status == UNSEEN_ERR_SPACE ||
               (status == UNSEEN_OK && scheme_same(canon.bytes, expected.bytes)));
     }
@@ -140,8 +141,8 @@ static inline bool scheme_check_any(const struct unseen_url *url, const char *in
     const bool answered = url->fast && url->fast(url, in, len, fast_buf, sizeof(fast_buf), &fast);
     bool ok = !answered || (fast.form == canon.form && scheme_same(fast.bytes, canon.bytes));
     if (canon.form != UNSEEN_URL_FAILED) {
-        CHECK(unseen_url_canon(url, canon.bytes.data, canon.bytes.len, again_buf, sizeof(again_buf),
-                               &again) == UNSEEN_OK);
+        CHECK(unseen_url_canon(url, canon.bytes.data, canon.bytes.len, NULL, again_buf,
+                               sizeof(again_buf), &again) == UNSEEN_OK);
         ok = ok && again.form == UNSEEN_URL_UNCHANGED && scheme_same(again.bytes, canon.bytes);
     }
     if (!CHECK(ok)) {

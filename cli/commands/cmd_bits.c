@@ -16,12 +16,6 @@
 #include "print/output.h"
 #include "seen/bitmaps.h"
 
-enum combination {
-    COMBINE_AND,
-    COMBINE_OR,
-    COMBINE_ANDNOT
-};
-
 struct bits;
 
 struct verb {
@@ -30,8 +24,8 @@ struct verb {
     const char *hint;         /* a correct call, if the verb prints nothing; else NULL */
     integer_lines_take *take; /* gets the integers of the input; NULL if the verb reads no input */
     bool takes_ranges;
-    bool makes_bitmap;         /* run_change: of a bitmap that does not exist */
-    enum combination combines; /* how run_combine does it */
+    bool makes_bitmap;                     /* run_change: of a bitmap that does not exist */
+    enum unseen_bitmap_operation combines; /* how run_combine does it */
 };
 
 struct bits {
@@ -201,21 +195,6 @@ static bool run_count(struct bits *b)
 
 /* ---- and, or, andnot ------------------------------------------------------------------------- */
 
-static enum unseen_status combine_one(struct unseen_bitmap *bitmap, enum combination how,
-                                      const struct unseen_bitmap *other)
-{
-    switch (how) {
-    case COMBINE_AND:
-        unseen_bitmap_and(bitmap, other);
-        return UNSEEN_OK;
-    case COMBINE_ANDNOT:
-        unseen_bitmap_andnot(bitmap, other);
-        return UNSEEN_OK;
-    default:
-        return unseen_bitmap_or(bitmap, other);
-    }
-}
-
 /* The bitmap becomes the first input; then the others are combined with it. */
 static bool run_combine(struct bits *b)
 {
@@ -225,13 +204,13 @@ static bool run_combine(struct bits *b)
         return false;
     }
     bool done = bitmaps_edit(&b->bitmap, b->path, &b->o->seen, b->cpu) &&
-                unseen_bitmap_clear_range(b->bitmap, 0, UNSEEN_BITMAP_END) == UNSEEN_OK;
+                unseen_bitmap_set_range(b->bitmap, 0, UNSEEN_BITMAP_END, false) == UNSEEN_OK;
     for (size_t i = 0; i < b->input.nfiles && done; i++) {
         struct unseen_bitmap *other = NULL;
-        done =
-            bitmaps_read(&other, b->input.files[i], b->cpu) &&
-            (combine_one(b->bitmap, i == 0 ? COMBINE_OR : b->verb->combines, other) == UNSEEN_OK ||
-             message_no_memory());
+        done = bitmaps_read(&other, b->input.files[i], b->cpu) &&
+               (unseen_bitmap_combine(b->bitmap, i == 0 ? UNSEEN_BITMAP_OR : b->verb->combines,
+                                      other) == UNSEEN_OK ||
+                message_no_memory());
         unseen_bitmap_free(other);
     }
     return done && bitmaps_save(b->bitmap, b->path);
@@ -245,9 +224,9 @@ static const struct verb verbs[] = {
     {"check", run_check, .take = print_found},
     {"list", run_list, .takes_ranges = true},
     {"count", run_count, .takes_ranges = true},
-    {"and", run_combine, "unseen bits and NEW A B", .combines = COMBINE_AND},
-    {"or", run_combine, "unseen bits or NEW A B", .combines = COMBINE_OR},
-    {"andnot", run_combine, "unseen bits andnot NEW A B", .combines = COMBINE_ANDNOT},
+    {"and", run_combine, "unseen bits and NEW A B", .combines = UNSEEN_BITMAP_AND},
+    {"or", run_combine, "unseen bits or NEW A B", .combines = UNSEEN_BITMAP_OR},
+    {"andnot", run_combine, "unseen bits andnot NEW A B", .combines = UNSEEN_BITMAP_ANDNOT},
 };
 
 enum {

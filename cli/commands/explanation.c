@@ -75,14 +75,13 @@ static enum unseen_status explain_reference(struct explanation *e, const struct 
 {
     static const char refused[] = "the base does not resolve it";
     static const char sentence[] = "a reference is resolved against the base";
-    const size_t base_len = strlen(base->base);
-    const size_t cap = unseen_url_bound(e->input.len, base_len);
+    const struct unseen_bytes document = {base->base, strlen(base->base)};
+    const size_t cap = unseen_url_bound(e->input.len, document.len);
     char *buf = cap ? malloc(cap) : NULL;
     struct unseen_canon whole;
-    enum unseen_status status =
-        buf ? unseen_url_canon_base(base->whatwg, e->input.data, e->input.len, base->base, base_len,
-                                    buf, cap, &whole)
-            : UNSEEN_ERR_NOMEM;
+    enum unseen_status status = buf ? unseen_url_canon(base->whatwg, e->input.data, e->input.len,
+                                                       &document, buf, cap, &whole)
+                                    : UNSEEN_ERR_NOMEM;
     if (status == UNSEEN_OK) {
         const bool failed = whole.form == UNSEEN_URL_FAILED;
         struct unseen_url_step step = {.rule = "base", .sentence = failed ? refused : sentence};

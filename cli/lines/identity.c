@@ -36,18 +36,15 @@ static enum unseen_status canonicalise(const struct identity *id, struct text *s
         *canon = (struct unseen_canon){UNSEEN_URL_UNCHANGED, item};
         return UNSEEN_OK;
     }
+    const char *const text = id->key->base;
+    const struct unseen_bytes base = {text, text ? strlen(text) : 0};
     for (;;) {
-        const enum unseen_status status =
-            id->key->base
-                ? unseen_url_canon_base(id->url, item.data, item.len, id->key->base,
-                                        strlen(id->key->base), scratch->data, scratch->cap, canon)
-                : unseen_url_canon(id->url, item.data, item.len, scratch->data, scratch->cap,
-                                   canon);
+        const enum unseen_status status = unseen_url_canon(
+            id->url, item.data, item.len, text ? &base : NULL, scratch->data, scratch->cap, canon);
         if (status != UNSEEN_ERR_SPACE) {
             return status;
         }
-        const char *base = id->key->base;
-        const size_t need = unseen_url_bound(item.len, base ? strlen(base) : 0);
+        const size_t need = unseen_url_bound(item.len, base.len);
         if (need == 0 || !text_reserve(scratch, need)) {
             return UNSEEN_ERR_NOMEM;
         }

@@ -145,7 +145,7 @@ bool profile_check_base(const char *base, const char *called)
     const struct unseen_url_options options = {.size = sizeof(options), .profile = "whatwg"};
     enum unseen_status status = unseen_url_create(&url, &options, NULL);
     if (status == UNSEEN_OK) {
-        status = unseen_url_canon(url, base, len, buf, cap, &canon);
+        status = unseen_url_canon(url, base, len, NULL, buf, cap, &canon);
     }
     unseen_url_free(url);
     free(buf);

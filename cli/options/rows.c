@@ -171,8 +171,15 @@ static bool set_mode(struct options *o, char *value)
 
 static bool set_kind(struct options *o, char *value)
 {
-    o->list.has_kind = unseen_kind_of_name(value, &o->list.kind) == UNSEEN_OK;
-    return o->list.has_kind;
+    const char *name;
+    for (unsigned i = 0; (name = unseen_kind_name((enum unseen_kind)i)); i++) {
+        if (strcmp(name, value) == 0) {
+            o->list.kind = (enum unseen_kind)i;
+            o->list.has_kind = true;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* What people call the entries of each kind. */

@@ -50,7 +50,7 @@ static bool find_shard(struct redis_shards *s, struct unseen_bytes item, uint32_
     const size_t bound = s->url ? unseen_url_bound(item.len, 0) : 0;
     text_clear(&s->text);
     if (s->url && (bound == 0 || !text_reserve(&s->text, bound) ||
-                   unseen_url_canon(s->url, item.data, item.len, s->text.data, s->text.cap,
+                   unseen_url_canon(s->url, item.data, item.len, NULL, s->text.data, s->text.cap,
                                     &canon) != UNSEEN_OK)) {
         return false;
     }

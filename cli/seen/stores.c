@@ -531,7 +531,7 @@ bool stores_close(struct unseen_store *store, const char *path, const struct see
     if (!store) {
         return true;
     }
-    error.status = unseen_store_commit_wait(store, &error);
+    error.status = unseen_store_commit_poll(store, true, NULL, &error);
     if (error.status != UNSEEN_OK && error.status != UNSEEN_ERR_READONLY) {
         stores_report_commit(path, o, &error);
         (void)unseen_store_close(store, NULL); /* the cause has just been reported */

@@ -230,7 +230,8 @@ void service_poll(struct service *s)
     struct unseen_error error = {.status = UNSEEN_OK};
     int code = 0;
     if (!s->broken && s->may_change) {
-        (void)note_commit(s, unseen_store_commit_poll(s->store, &s->ndurable, &error), &error);
+        (void)note_commit(s, unseen_store_commit_poll(s->store, false, &s->ndurable, &error),
+                          &error);
     }
     leases_settle(&s->leases, s->ndurable < s->nsent ? s->ndurable : s->nsent);
     s->nsynced = lease_file_synced(&s->leases.file, &code);
@@ -247,5 +248,5 @@ bool service_commit_wait(struct service *s)
     if (s->broken || !s->may_change) {
         return !s->broken;
     }
-    return note_commit(s, unseen_store_commit_wait(s->store, &error), &error);
+    return note_commit(s, unseen_store_commit_poll(s->store, true, NULL, &error), &error);
 }

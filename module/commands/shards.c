@@ -90,7 +90,7 @@ static bool find(const struct sharding *s, const struct server_string *url, uint
         return false;
     }
     struct unseen_canon canon;
-    (void)unseen_url_canon(s->url, text, len, buf, need, &canon); /* buf is large enough */
+    (void)unseen_url_canon(s->url, text, len, NULL, buf, need, &canon); /* buf is large enough */
     *shard_out = unseen_shard(canon.bytes.data, canon.bytes.len, s->n);
     if (buf != shorts) {
         server.Free(buf);

@@ -427,7 +427,7 @@ static enum unseen_status merge_small(struct value *value, const void *small, st
     struct unseen_set *other;
     enum unseen_status status = make_set_of(value, small, &other, budget);
     if (status == UNSEEN_OK) {
-        status = unseen_set_merge(value->set, other, NULL);
+        status = unseen_set_merge(value->set, other, NULL, NULL);
         unseen_set_free(other);
     }
     return status;
@@ -447,7 +447,7 @@ enum unseen_status value_merge_step(struct value **value, const struct value *ot
         status = merge_small(to, value_small(other), budget);
         *cursor = UNSEEN_MERGE_DONE;
     } else {
-        status = unseen_set_merge_step(to->set, other->set, cursor, NULL);
+        status = unseen_set_merge(to->set, other->set, cursor, NULL);
     }
     budget->refused = to->memory.budget.refused;
     (void)unseen_set_stats(to->set, &stats); /* fails for a wrong size only */
@@ -537,7 +537,7 @@ uint64_t value_digest(const struct value *value)
 
 uint64_t value_memory(const struct value *value)
 {
-    const uint64_t small = value_small(value) ? unseen_small_memory(value_small(value)) : 0;
+    const uint64_t small = value_small(value) ? small_stats(value_small(value)).memory : 0;
     return small + (is_block(value) ? 0 : sizeof(*value) + value->memory.used);
 }
 

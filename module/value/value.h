@@ -42,7 +42,7 @@ enum unseen_status value_remove(struct value **value, struct unseen_key key, uin
                                 struct budget *budget);
 
 /* Adds the keys in one piece of another value, which has the same secret and width. *cursor as in
- * unseen_set_merge_step.
+ * unseen_set_merge.
  *
  * Errors:
  *   - MISMATCH, UNSUPPORTED, ARGUMENT: nothing was changed

@@ -65,22 +65,6 @@ static void filter_all(struct unseen_bitmap *b, const struct unseen_bitmap *othe
     }
 }
 
-void unseen_bitmap_and(struct unseen_bitmap *b, const struct unseen_bitmap *other)
-{
-    if (b != other) {
-        filter_all(b, other, true);
-    }
-}
-
-void unseen_bitmap_andnot(struct unseen_bitmap *b, const struct unseen_bitmap *other)
-{
-    if (b != other) {
-        filter_all(b, other, false);
-    } else {
-        (void)unseen_bitmap_clear_range(b, 0, UNSEEN_BITMAP_END); /* a valid range: no error */
-    }
-}
-
 /* Merges two cells into a list in increasing order, and returns its length. No branch depends on
  * the order. */
 static unsigned merge_cells(const uint16_t *x, const uint16_t *y, uint16_t *lows)
@@ -139,10 +123,10 @@ static enum unseen_status or_dense(struct unseen_bitmap *b, uint64_t *entry, con
     return status;
 }
 
-enum unseen_status unseen_bitmap_or(struct unseen_bitmap *b, const struct unseen_bitmap *other)
+static enum unseen_status or_all(struct unseen_bitmap *b, const struct unseen_bitmap *other)
 {
     enum unseen_status status = UNSEEN_OK;
-    for (uint64_t page = 0; b != other && status == UNSEEN_OK; page++) {
+    for (uint64_t page = 0; status == UNSEEN_OK; page++) {
         page = unseen__bitmap_next_page(other, page);
         if (page == BITMAP_PAGES_END) {
             break;
@@ -158,4 +142,27 @@ enum unseen_status unseen_bitmap_or(struct unseen_bitmap *b, const struct unseen
         b->count += unseen__bitmap_page_count(b, *entry);
     }
     return status;
+}
+
+enum unseen_status unseen_bitmap_combine(struct unseen_bitmap *b,
+                                         enum unseen_bitmap_operation operation,
+                                         const struct unseen_bitmap *other)
+{
+    switch (operation) {
+    case UNSEEN_BITMAP_OR:
+        return b == other ? UNSEEN_OK : or_all(b, other);
+    case UNSEEN_BITMAP_AND:
+        if (b != other) {
+            filter_all(b, other, true);
+        }
+        return UNSEEN_OK;
+    case UNSEEN_BITMAP_ANDNOT:
+        if (b == other) {
+            return unseen_bitmap_set_range(b, 0, UNSEEN_BITMAP_END, false);
+        }
+        filter_all(b, other, false);
+        return UNSEEN_OK;
+    default:
+        return UNSEEN_ERR_ARGUMENT;
+    }
 }

@@ -174,16 +174,8 @@ static void clear_part(struct unseen_bitmap *b, uint64_t *entry, unsigned first,
     }
 }
 
-static bool is_range(uint64_t first, uint64_t end)
+static enum unseen_status add_range(struct unseen_bitmap *b, uint64_t first, uint64_t end)
 {
-    return first <= end && end <= UNSEEN_BITMAP_END;
-}
-
-enum unseen_status unseen_bitmap_set_range(struct unseen_bitmap *b, uint64_t first, uint64_t end)
-{
-    if (!is_range(first, end)) {
-        return UNSEEN_ERR_ARGUMENT;
-    }
     /* If memory were granted block by block, a range too large would end the program instead of
      * failing. */
     if (!unseen__memory_is_plausible(&b->pool.pages.allocator, (size_t)((end - first) / 8 + 1))) {
@@ -203,11 +195,8 @@ enum unseen_status unseen_bitmap_set_range(struct unseen_bitmap *b, uint64_t fir
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen_bitmap_clear_range(struct unseen_bitmap *b, uint64_t first, uint64_t end)
+static void remove_range(struct unseen_bitmap *b, uint64_t first, uint64_t end)
 {
-    if (!is_range(first, end)) {
-        return UNSEEN_ERR_ARGUMENT;
-    }
     for (uint64_t page = first >> BITMAP_LOW_BITS; first < end; page++) {
         page = unseen__bitmap_next_page(b, page);
         if (page << BITMAP_LOW_BITS >= end) {
@@ -218,6 +207,18 @@ enum unseen_status unseen_bitmap_clear_range(struct unseen_bitmap *b, uint64_t f
         part_of(page, first, end, &low_first, &low_end);
         clear_part(b, bitmap_entry(b, page), low_first, low_end);
     }
+}
+
+enum unseen_status unseen_bitmap_set_range(struct unseen_bitmap *b, uint64_t first, uint64_t end,
+                                           bool is_member)
+{
+    if (first > end || end > UNSEEN_BITMAP_END) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    if (is_member) {
+        return add_range(b, first, end);
+    }
+    remove_range(b, first, end);
     return UNSEEN_OK;
 }
 

@@ -34,17 +34,6 @@ const char *unseen_kind_name(enum unseen_kind kind)
     return k ? k->name : NULL;
 }
 
-enum unseen_status unseen_kind_of_name(const char *name, enum unseen_kind *kind_out)
-{
-    for (unsigned i = 0; i < NKINDS; i++) {
-        if (strcmp(kinds[i]->name, name) == 0) {
-            *kind_out = (enum unseen_kind)i;
-            return UNSEEN_OK;
-        }
-    }
-    return UNSEEN_ERR_NAME;
-}
-
 const char *unseen__kind_id(enum unseen_kind kind)
 {
     const struct unseen__kind *const k = find_kind(kind);

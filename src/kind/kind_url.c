@@ -21,7 +21,7 @@ static enum unseen_status canonical(const struct unseen_url *url, struct unseen_
 {
     struct unseen_canon canon = {UNSEEN_URL_UNCHANGED, in};
     const enum unseen_status status =
-        url ? unseen_url_canon(url, in.data, in.len, buf, cap, &canon) : UNSEEN_OK;
+        url ? unseen_url_canon(url, in.data, in.len, NULL, buf, cap, &canon) : UNSEEN_OK;
     if (status == UNSEEN_OK) {
         *out = canon.bytes;
     }

@@ -325,26 +325,20 @@ enum unseen_status unseen__committer_begin(struct unseen__committer *c, size_t n
     return status;
 }
 
-enum unseen_status unseen__committer_wait(struct unseen__committer *c, struct unseen_error *error)
+enum unseen_status unseen__committer_poll(struct unseen__committer *c, bool wait,
+                                          uint64_t *ndurable_out, struct unseen_error *error)
 {
     pthread_mutex_lock(&c->lock);
-    while (c->status == UNSEEN_OK && c->ndone < c->nbegun) {
+    while (wait && c->status == UNSEEN_OK && c->ndone < c->nbegun) {
         hurry(c);
         pthread_cond_wait(&c->changed, &c->lock);
     }
-    const enum unseen_status status = failure(c, error);
-    pthread_mutex_unlock(&c->lock);
-    return status;
-}
-
-enum unseen_status unseen__committer_poll(struct unseen__committer *c, uint64_t *ndurable_out,
-                                          struct unseen_error *error)
-{
-    pthread_mutex_lock(&c->lock);
     if (c->ndone < c->nbegun) {
         hurry(c);
     }
-    *ndurable_out = c->ndurable;
+    if (ndurable_out) {
+        *ndurable_out = c->ndurable;
+    }
     const enum unseen_status status = failure(c, error);
     pthread_mutex_unlock(&c->lock);
     return status;

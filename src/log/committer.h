@@ -73,13 +73,10 @@ void unseen__committer_note(struct unseen__committer *committer, struct unseen_k
 enum unseen_status unseen__committer_begin(struct unseen__committer *committer, size_t n,
                                            uint64_t output_len, struct unseen_error *error);
 
-/* Returns when all changes that were handed over are durable, or when a commit has failed. */
-enum unseen_status unseen__committer_wait(struct unseen__committer *committer,
-                                          struct unseen_error *error);
-
-/* Ends the thread's rest and returns at once. *ndurable_out is the number of changes that are
- * durable. Errors: that of a commit that has failed. */
-enum unseen_status unseen__committer_poll(struct unseen__committer *committer,
+/* Ends the thread's rest. With wait, it returns when all changes that were handed over are durable,
+ * or when a commit has failed; else at once. *ndurable_out, unless NULL, is the number of changes
+ * that are durable. Errors: that of a commit that has failed. */
+enum unseen_status unseen__committer_poll(struct unseen__committer *committer, bool wait,
                                           uint64_t *ndurable_out, struct unseen_error *error);
 
 /* Makes all later commits fail with this error. Nothing may have been begun that is not durable. */
@@ -88,8 +85,8 @@ void unseen__committer_fail(struct unseen__committer *committer, const struct un
 /* STOPPED if a commit has failed. */
 enum unseen_status unseen__committer_status(struct unseen__committer *committer);
 
-/* Waits like unseen__committer_wait and ends the thread. The log then belongs to the caller again.
- * Changes that wait are kept. */
+/* Waits as unseen__committer_poll does, and ends the thread. The log then belongs to the caller
+ * again. Changes that wait are kept. */
 enum unseen_status unseen__committer_stop(struct unseen__committer *committer,
                                           struct unseen_error *error);
 

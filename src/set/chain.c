@@ -224,7 +224,9 @@ enum unseen_status unseen__chain_adopt(struct unseen__filter *filter, const void
                                        uint64_t unit)
 {
     struct chain *l = chain_from(filter);
-    const size_t memory = unseen_small_memory(value);
+    struct unseen_small_stats stats = {.size = sizeof(stats)};
+    (void)unseen_small_stats(value, &stats); /* fails for a wrong size only */
+    const size_t memory = (size_t)stats.memory;
     void *copy = unseen__alloc(&l->allocator, memory, UNSEEN_SMALL_ALIGN);
     if (!copy) {
         return UNSEEN_ERR_NOMEM;

@@ -160,36 +160,33 @@ static enum unseen_status merge_at(struct unseen_set *set, const struct unseen_s
     return status;
 }
 
-enum unseen_status unseen_set_merge_step(struct unseen_set *set, const struct unseen_set *other,
-                                         uint64_t *cursor, struct unseen_error *error)
+/* The first step: what cannot be merged in steps is merged as a whole. */
+static enum unseen_status merge_first(struct unseen_set *set, const struct unseen_set *other,
+                                      uint64_t *cursor, uint8_t *buf)
 {
-    uint8_t *buf;
-    enum unseen_status status = merge_begin(set, other, &buf, error);
-    if (status != UNSEEN_OK) {
-        return status;
+    const enum unseen_status status = merge_from(set, other, whole_keys(set), buf);
+    *cursor = 1;
+    if (whole_keys(set) == 0) {
+        merge_finish(set, other);
+        *cursor = UNSEEN_MERGE_DONE;
     }
-    if (*cursor != 0) {
-        status = merge_at(set, other, cursor, buf);
-    } else {
-        status = merge_from(set, other, whole_keys(set), buf);
-        *cursor = 1;
-        if (whole_keys(set) == 0) {
-            merge_finish(set, other);
-            *cursor = UNSEEN_MERGE_DONE;
-        }
-    }
-    return merge_end(set, buf, status, error);
+    return status;
 }
 
 enum unseen_status unseen_set_merge(struct unseen_set *set, const struct unseen_set *other,
-                                    struct unseen_error *error)
+                                    uint64_t *cursor, struct unseen_error *error)
 {
     uint8_t *buf;
     enum unseen_status status = merge_begin(set, other, &buf, error);
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = merge_from(set, other, 0, buf);
-    merge_finish(set, other);
+    if (!cursor) {
+        status = merge_from(set, other, 0, buf);
+        merge_finish(set, other);
+    } else {
+        status =
+            *cursor == 0 ? merge_first(set, other, cursor, buf) : merge_at(set, other, cursor, buf);
+    }
     return merge_end(set, buf, status, error);
 }

@@ -421,7 +421,7 @@ void unseen_small_free(void *value, const struct unseen_allocator *given)
 {
     if (value) {
         const struct unseen_allocator allocator = unseen__allocator(given);
-        unseen__free(&allocator, value, unseen_small_memory(value));
+        unseen__free(&allocator, value, small_memory(unseen_small_len(value)));
     }
 }
 
@@ -466,11 +466,6 @@ size_t unseen_small_len(const void *value)
     struct small small;
     unseen__small_read(&small, value);
     return small.len;
-}
-
-size_t unseen_small_memory(const void *value)
-{
-    return small_memory(unseen_small_len(value));
 }
 
 /* Whether the parts of a layer end within `room` bytes, and each run is sound. */

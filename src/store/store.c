@@ -46,7 +46,7 @@ static enum unseen_status stop_unread(struct unseen_store *store, enum unseen_st
 {
     struct unseen_error error;
     unseen__image_report_unread(store, cause, &error);
-    if (unseen__committer_wait(&store->committer, NULL) == UNSEEN_OK) {
+    if (unseen__committer_poll(&store->committer, true, NULL, NULL) == UNSEEN_OK) {
         unseen__committer_fail(&store->committer, &error);
     }
     return UNSEEN_ERR_STOPPED;
@@ -188,7 +188,7 @@ static enum unseen_status rewrite_if_due(struct unseen_store *store, struct unse
         !unseen__log_has_name(&store->log)) {
         return UNSEEN_OK;
     }
-    enum unseen_status status = unseen__committer_wait(c, error);
+    enum unseen_status status = unseen__committer_poll(c, true, NULL, error);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -225,18 +225,15 @@ enum unseen_status unseen_store_commit_begin(struct unseen_store *store, uint64_
     return status == UNSEEN_OK ? begin_commit(store, nchanges, output_len, error) : status;
 }
 
-enum unseen_status unseen_store_commit_wait(struct unseen_store *store, struct unseen_error *error)
+enum unseen_status unseen_store_commit_poll(struct unseen_store *store, bool wait,
+                                            uint64_t *ndurable_out, struct unseen_error *error)
 {
-    return store->log.writable ? unseen__committer_wait(&store->committer, error)
-                               : not_writable(store, error);
-}
-
-enum unseen_status unseen_store_commit_poll(struct unseen_store *store, uint64_t *ndurable_out,
-                                            struct unseen_error *error)
-{
-    *ndurable_out = 0;
-    return store->log.writable ? unseen__committer_poll(&store->committer, ndurable_out, error)
-                               : not_writable(store, error);
+    if (ndurable_out) {
+        *ndurable_out = 0;
+    }
+    return store->log.writable
+               ? unseen__committer_poll(&store->committer, wait, ndurable_out, error)
+               : not_writable(store, error);
 }
 
 /* Begins to commit all waiting changes, with the output's length as it is now. */
@@ -252,7 +249,7 @@ static enum unseen_status commit_begin_all(struct unseen_store *store, struct un
 enum unseen_status unseen_store_commit(struct unseen_store *store, struct unseen_error *error)
 {
     const enum unseen_status status = commit_begin_all(store, error);
-    return status == UNSEEN_OK ? unseen_store_commit_wait(store, error) : status;
+    return status == UNSEEN_OK ? unseen_store_commit_poll(store, true, NULL, error) : status;
 }
 
 enum unseen_status unseen_store_publish(struct unseen_store *store, struct unseen_error *error)
@@ -442,8 +439,8 @@ enum unseen_status unseen_store_info(struct unseen_store *store, struct unseen_s
     info.header_damaged = store->log.header_damaged;
     info.no_log = header->read_features & UNSEEN__FEATURE_NO_LOG;
     info.key_bits = header->key_bits;
-    info.url = store->url;
     info.fpr = header->fpr;
+    info.url = store->url;
     info.bits_per_key = header->bits_per_key;
     info.hashes = header->hashes;
     info.seed_id = unseen__secret_id(&header->secret);

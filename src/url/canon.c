@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The entry points of URL identity: unseen_url_canon (fast path, else slow path), and
- * unseen_url_canon_base for references. */
+ * The entry point of URL identity: unseen_url_canon (fast path, else slow path; references are
+ * resolved against their base first). */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -73,21 +73,15 @@ enum unseen_status unseen__url_canon_slowly(const struct unseen_url *url, const 
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen_url_canon(const struct unseen_url *url, const void *data, size_t len,
-                                    void *buf, size_t cap, struct unseen_canon *canon_out)
-{
-    return unseen__url_canon(url, data, len, buf, cap, canon_out);
-}
-
 /* Resolves the reference by the WHATWG standard. The result is a text, with its fragment, which the
  * profile then canonicalises like any input. The buffer:
  *
  *     [ output, scratch ........ resolved text | base ] */
-enum unseen_status unseen_url_canon_base(const struct unseen_url *url, const void *data, size_t len,
-                                         const void *base, size_t base_len, void *buf, size_t cap,
-                                         struct unseen_canon *canon_out)
+static enum unseen_status canon_reference(const struct unseen_url *url, const void *data,
+                                          size_t len, struct unseen_bytes base, void *buf,
+                                          size_t cap, struct unseen_canon *canon_out)
 {
-    const size_t bound = unseen_url_bound(len, base_len);
+    const size_t bound = unseen_url_bound(len, base.len);
     if (bound == 0 || cap < bound) {
         return UNSEEN_ERR_SPACE;
     }
@@ -95,12 +89,12 @@ enum unseen_status unseen_url_canon_base(const struct unseen_url *url, const voi
         unseen__url_none(url, data, len, buf, cap, canon_out);
         return UNSEEN_OK;
     }
-    if (base_len == 0) {
+    if (base.len == 0) {
         unseen__url_fail(canon_out, data, len); /* an empty base is not a URL */
         return UNSEEN_OK;
     }
     struct unseen__url_record base_record;
-    if (!unseen__url_parse(base, base_len, NULL, 0, buf, bound, NULL, &base_record)) {
+    if (!unseen__url_parse(base.data, base.len, NULL, 0, buf, bound, NULL, &base_record)) {
         unseen__url_fail(canon_out, data, len);
         return UNSEEN_OK;
     }
@@ -121,4 +115,12 @@ enum unseen_status unseen_url_canon_base(const struct unseen_url *url, const voi
         unseen__url_fail(canon_out, data, len);
     }
     return UNSEEN_OK;
+}
+
+enum unseen_status unseen_url_canon(const struct unseen_url *url, const void *data, size_t len,
+                                    const struct unseen_bytes *base, void *buf, size_t cap,
+                                    struct unseen_canon *canon_out)
+{
+    return base ? canon_reference(url, data, len, *base, buf, cap, canon_out)
+                : unseen__url_canon(url, data, len, buf, cap, canon_out);
 }

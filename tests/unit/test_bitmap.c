@@ -168,19 +168,17 @@ static void test_ranges(void)
             one_batch(b, &m, &state, true);
         }
         const bool add = test_random(&state) % 2;
-        CHECK_EQ(add ? unseen_bitmap_set_range(b, from, to)
-                     : unseen_bitmap_clear_range(b, from, to),
-                 UNSEEN_OK);
+        CHECK_EQ(unseen_bitmap_set_range(b, from, to, add), UNSEEN_OK);
         memset(m.has + window * WINDOW + first, add, end - first);
         if (round % 80 == 79) {
             check_all(b, &m);
         }
     }
-    CHECK_EQ(unseen_bitmap_set_range(b, 2, 1), UNSEEN_ERR_ARGUMENT);
-    CHECK_EQ(unseen_bitmap_set_range(b, 0, UNSEEN_BITMAP_END + 1), UNSEEN_ERR_ARGUMENT);
-    CHECK_EQ(unseen_bitmap_clear_range(b, 2, 1), UNSEEN_ERR_ARGUMENT);
-    CHECK_EQ(unseen_bitmap_set_range(b, UNSEEN_BITMAP_END, UNSEEN_BITMAP_END), UNSEEN_OK);
-    CHECK_EQ(unseen_bitmap_clear_range(b, 0, UNSEEN_BITMAP_END), UNSEEN_OK);
+    CHECK_EQ(unseen_bitmap_set_range(b, 2, 1, true), UNSEEN_ERR_ARGUMENT);
+    CHECK_EQ(unseen_bitmap_set_range(b, 0, UNSEEN_BITMAP_END + 1, true), UNSEEN_ERR_ARGUMENT);
+    CHECK_EQ(unseen_bitmap_set_range(b, 2, 1, false), UNSEEN_ERR_ARGUMENT);
+    CHECK_EQ(unseen_bitmap_set_range(b, UNSEEN_BITMAP_END, UNSEEN_BITMAP_END, true), UNSEEN_OK);
+    CHECK_EQ(unseen_bitmap_set_range(b, 0, UNSEEN_BITMAP_END, false), UNSEEN_OK);
     memset(&m, 0, sizeof(m));
     check_all(b, &m);
     unseen_bitmap_free(b);
@@ -210,19 +208,17 @@ static void test_algebra(void)
                        : round % 3 == 1 ? x.has[i] | y.has[i]
                                         : x.has[i] & !y.has[i];
         }
-        if (round % 3 == 0) {
-            unseen_bitmap_and(a, b);
-        } else if (round % 3 == 1) {
-            CHECK_EQ(unseen_bitmap_or(a, b), UNSEEN_OK);
-        } else {
-            unseen_bitmap_andnot(a, b);
-        }
+        const enum unseen_bitmap_operation operation = round % 3 == 0   ? UNSEEN_BITMAP_AND
+                                                       : round % 3 == 1 ? UNSEEN_BITMAP_OR
+                                                                        : UNSEEN_BITMAP_ANDNOT;
+        CHECK_EQ(unseen_bitmap_combine(a, operation, b), UNSEEN_OK);
         check_all(a, &z);
         check_all(b, &y);
-        unseen_bitmap_and(b, b);
-        CHECK_EQ(unseen_bitmap_or(b, b), UNSEEN_OK);
+        CHECK_EQ(unseen_bitmap_combine(b, UNSEEN_BITMAP_AND, b), UNSEEN_OK);
+        CHECK_EQ(unseen_bitmap_combine(b, UNSEEN_BITMAP_OR, b), UNSEEN_OK);
+        CHECK_EQ(unseen_bitmap_combine(b, (enum unseen_bitmap_operation)3, a), UNSEEN_ERR_ARGUMENT);
         check_all(b, &y);
-        unseen_bitmap_andnot(b, b);
+        CHECK_EQ(unseen_bitmap_combine(b, UNSEEN_BITMAP_ANDNOT, b), UNSEEN_OK);
         memset(&y, 0, sizeof(y));
         check_all(b, &y);
         unseen_bitmap_free(a);
@@ -273,7 +269,7 @@ static void test_memory(void)
         }
         /* 64 dense pages and a leaf: the chunks of 16 + 32 + 64 pages hold them and some slabs. */
         CHECK(unseen_bitmap_memory(b) < 127 * UNSEEN__PAGE + 2048);
-        CHECK_EQ(unseen_bitmap_clear_range(b, 0, UNSEEN_BITMAP_END), UNSEEN_OK);
+        CHECK_EQ(unseen_bitmap_set_range(b, 0, UNSEEN_BITMAP_END, false), UNSEEN_OK);
     }
     /* 10^5 integers spread thinly: 16 bytes each, and their leaves. */
     unseen_bitmap_free(b);
@@ -343,7 +339,7 @@ static void test_chunks(void)
     struct chunks second;
     bool complete;
     fill(b, &m, &state, 300);
-    CHECK_EQ(unseen_bitmap_set_range(b, starts[2], starts[2] + 40000), UNSEEN_OK);
+    CHECK_EQ(unseen_bitmap_set_range(b, starts[2], starts[2] + 40000, true), UNSEEN_OK);
     memset(m.has + 2 * WINDOW, 1, 40000);
     export_all(b, &first);
     CHECK(first.n >= 3);
@@ -506,8 +502,8 @@ static bool work(struct unseen_bitmap *b, struct model *m, const struct unseen_b
         }
     }
     const uint64_t end = starts[1] + 50000;
-    if (unseen_bitmap_set_range(b, starts[1], end) != UNSEEN_OK ||
-        unseen_bitmap_or(b, other) != UNSEEN_OK) {
+    if (unseen_bitmap_set_range(b, starts[1], end, true) != UNSEEN_OK ||
+        unseen_bitmap_combine(b, UNSEEN_BITMAP_OR, other) != UNSEEN_OK) {
         /* Some may have been added: take over which. */
         for (size_t i = 0; i < NBYTES; i++) {
             const uint64_t value = value_of(i);
@@ -601,7 +597,7 @@ static void test_files(void)
     unseen_bitmap_free(b);
     CHECK(unseen_bitmap_open(&b, path, UNSEEN_BITMAP_EDIT, NULL, &error) == UNSEEN_OK);
     /* An edit that is not saved leaves the file, and the lock. */
-    CHECK(unseen_bitmap_set_range(b, 0, 100) == UNSEEN_OK);
+    CHECK(unseen_bitmap_set_range(b, 0, 100, true) == UNSEEN_OK);
     unseen_bitmap_free(b);
     CHECK(unseen_bitmap_open(&b, path, UNSEEN_BITMAP_EDIT, NULL, &error) == UNSEEN_OK);
     CHECK_EQ(unseen_bitmap_count(b, 0, UNSEEN_BITMAP_END), 4);

@@ -369,14 +369,14 @@ static void test_merge(void)
     }
     fill(both, 0, 10000);
     fill(both, 5000, 15000);
-    CHECK_EQ(unseen_set_merge(a, b, NULL), UNSEEN_OK);
+    CHECK_EQ(unseen_set_merge(a, b, NULL, NULL), UNSEEN_OK);
     CHECK(fabs((double)stats_of(a).nkeys / (double)stats_of(both).nkeys - 1) < 0.05);
     for (uint64_t i = 0; i < 15000; i++) {
         CHECK_EQ(ask(a, i), UNSEEN_SEEN);
         CHECK_EQ(take(a, i), take(both, i));
     }
     struct unseen_set *other = fresh(30000, 1e-3);
-    CHECK_EQ(unseen_set_merge(a, other, NULL), UNSEEN_ERR_MISMATCH);
+    CHECK_EQ(unseen_set_merge(a, other, NULL, NULL), UNSEEN_ERR_MISMATCH);
     unseen_set_free(other);
     unseen_set_free(both);
     unseen_set_free(b);
@@ -398,7 +398,7 @@ static void test_sums(void)
         x->bytes[i / 2] |= (uint8_t)(pair / 16 << i % 2 * 4);
         y->bytes[i / 2] |= (uint8_t)(pair % 16 << i % 2 * 4);
     }
-    CHECK_EQ(unseen_set_merge(a, b, NULL), UNSEEN_OK);
+    CHECK_EQ(unseen_set_merge(a, b, NULL, NULL), UNSEEN_OK);
     for (unsigned i = 0; i < 2 * NPAIRS; i++) {
         const unsigned pair = (i + i / NPAIRS) % NPAIRS;
         const unsigned sum = pair / 16 + pair % 16;

@@ -173,15 +173,15 @@ static void test_merge(void)
     struct unseen_set *a = set_of(same);
     for (int i = 0; i < 4; i++) {
         struct unseen_set *b = set_of(other[i]);
-        CHECK(says(unseen_set_merge(a, b, &error), UNSEEN_ERR_MISMATCH, settings[i],
+        CHECK(says(unseen_set_merge(a, b, NULL, &error), UNSEEN_ERR_MISMATCH, settings[i],
                    "do not have the same"));
         unseen_set_free(b);
     }
-    CHECK(says(unseen_set_merge(a, a, &error), UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_NONE,
+    CHECK(says(unseen_set_merge(a, a, NULL, &error), UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_NONE,
                "with itself"));
     struct unseen_set *counts = set_of((struct unseen_set_options){.counts = true});
-    CHECK(says(unseen_set_merge(counts, a, &error), UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_FILTER,
-               "compact that counts"));
+    CHECK(says(unseen_set_merge(counts, a, NULL, &error), UNSEEN_ERR_UNSUPPORTED,
+               UNSEEN_SETTING_FILTER, "compact that counts"));
     unseen_set_free(counts);
     unseen_set_free(a);
 }

@@ -145,7 +145,7 @@ static void test_all_pieces(void)
     for (int into = 0; into < 2; into++) {
         struct unseen_set *few = make_set(0, 10);
         set = open_pieces(&p);
-        CHECK(unseen_set_merge(into ? set : few, into ? few : set, NULL) == UNSEEN_OK);
+        CHECK(unseen_set_merge(into ? set : few, into ? few : set, NULL, NULL) == UNSEEN_OK);
         check_answers(into ? set : few, whole);
         unseen_set_free(set);
         unseen_set_free(few);
@@ -302,8 +302,8 @@ static void test_damage(void)
     CHECK_EQ(count_refused(set), nrefused);
     CHECK(unseen_set_digest(set) == 0);
     struct unseen_set *few = make_set(0, 10);
-    CHECK(unseen_set_merge(few, set, NULL) == UNSEEN_ERR_CORRUPT);
-    CHECK(unseen_set_merge(set, few, NULL) == UNSEEN_ERR_CORRUPT);
+    CHECK(unseen_set_merge(few, set, NULL, NULL) == UNSEEN_ERR_CORRUPT);
+    CHECK(unseen_set_merge(set, few, NULL, NULL) == UNSEEN_ERR_CORRUPT);
     CHECK_EQ(test_compact(few, 0)->nkeys, 10);
     unseen_set_free(few);
     /* An intact piece is taken the next time. */

@@ -628,7 +628,7 @@ static void fill_bitmap(struct unseen_bitmap *bitmap)
         const uint64_t values[] = {i * 7, 100000 + i * 977, UNSEEN_BITMAP_END - 1 - i * i};
         CHECK(unseen_bitmap_set(bitmap, values, 3, NULL, NULL) == UNSEEN_OK);
     }
-    CHECK(unseen_bitmap_set_range(bitmap, 1 << 30, (1 << 30) + 70000) == UNSEEN_OK);
+    CHECK(unseen_bitmap_set_range(bitmap, 1 << 30, (1 << 30) + 70000, true) == UNSEEN_OK);
 }
 
 static void make_bitmap(const struct golden *g, const char *path)

@@ -128,7 +128,7 @@ static void test_failures(void)
     static char buf[2048];
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct unseen_canon canon;
-        CHECK(unseen_url_canon(url, texts[i], strlen(texts[i]), buf, sizeof(buf), &canon) ==
+        CHECK(unseen_url_canon(url, texts[i], strlen(texts[i]), NULL, buf, sizeof(buf), &canon) ==
               UNSEEN_OK);
         if (!CHECK(canon.form == UNSEEN_URL_FAILED && canon.bytes.data == texts[i])) {
             fprintf(stderr, "  <%s>\n", texts[i]);
@@ -156,7 +156,7 @@ static void test_deep_escapes(void)
     }
     memcpy(in + len - 2, "41", 2);
     struct unseen_canon canon;
-    CHECK(unseen_url_canon(url, in, len, buf, cap, &canon) == UNSEEN_OK);
+    CHECK(unseen_url_canon(url, in, len, NULL, buf, cap, &canon) == UNSEEN_OK);
     CHECK(scheme_same(canon.bytes, scheme_text("http://e.com/A")));
     free(in);
     free(buf);

@@ -23,7 +23,7 @@ static void check_failure(const struct unseen_url *url, struct unseen_bytes in)
 {
     static char buf[2048];
     struct unseen_canon canon;
-    CHECK(unseen_url_canon(url, in.data, in.len, buf, sizeof(buf), &canon) == UNSEEN_OK);
+    CHECK(unseen_url_canon(url, in.data, in.len, NULL, buf, sizeof(buf), &canon) == UNSEEN_OK);
     if (!CHECK(canon.form == UNSEEN_URL_FAILED && canon.bytes.data == in.data)) {
         fprintf(stderr, "  <%.*s>\n", (int)in.len, in.data);
     }
@@ -312,7 +312,7 @@ static void test_model(const struct unseen_url *url)
         }
         struct unseen_canon canon;
         const struct unseen_bytes want = {expected, expected_len - 1};
-        CHECK(unseen_url_canon(url, in, in_len, buf, sizeof(buf), &canon) == UNSEEN_OK);
+        CHECK(unseen_url_canon(url, in, in_len, NULL, buf, sizeof(buf), &canon) == UNSEEN_OK);
         if (!CHECK(scheme_same(canon.bytes, want))) {
             fprintf(stderr, "  <%.*s>\n  <%.*s>\n", (int)in_len, in, (int)canon.bytes.len,
                     canon.bytes.data);
@@ -363,7 +363,7 @@ static void test_long_queries(const struct unseen_url *url)
         sprintf(in + front + (size_t)i * PIECE, "%0*d=&", DIGITS, PIECES - 1 - i);
     }
     struct unseen_canon canon;
-    CHECK(unseen_url_canon(url, in, len, buf, cap, &canon) == UNSEEN_OK);
+    CHECK(unseen_url_canon(url, in, len, NULL, buf, cap, &canon) == UNSEEN_OK);
     CHECK_EQ(canon.bytes.len, len - 1);
     bool sorted = true;
     for (int i = 0; i < PIECES; i++) {
@@ -377,7 +377,7 @@ static void test_long_queries(const struct unseen_url *url)
     for (size_t i = front; i < len; i += 2) {
         in[i] = 'a';
     }
-    CHECK(unseen_url_canon(url, in, len, buf, cap, &canon) == UNSEEN_OK);
+    CHECK(unseen_url_canon(url, in, len, NULL, buf, cap, &canon) == UNSEEN_OK);
     CHECK_EQ(canon.bytes.len, front + 3 * ((len - front) / 2) - 1);
     free(in);
     free(buf);

@@ -193,7 +193,7 @@ static void tidy(char *host)
 /* Stores the host that browsers open; false if they open none. */
 static bool find_host(const struct text *t, struct unseen_canon *canon, char *buf, char *host)
 {
-    CHECK(unseen_url_canon(whatwg, t->data, t->len, buf, ROOM, canon) == UNSEEN_OK);
+    CHECK(unseen_url_canon(whatwg, t->data, t->len, NULL, buf, ROOM, canon) == UNSEEN_OK);
     if (canon->form == UNSEEN_URL_FAILED) {
         return false;
     }

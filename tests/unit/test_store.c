@@ -327,7 +327,7 @@ static void test_divided_commit(void)
         struct unseen_store *store = open_store(path, UNSEEN_STORE_CREATE);
         add_range(store, 0, 2 * FULL + 1000);
         CHECK(unseen_store_commit_begin(store, counts[i], 0, &error) == UNSEEN_OK);
-        CHECK(unseen_store_commit_wait(store, &error) == UNSEEN_OK);
+        CHECK(unseen_store_commit_poll(store, true, NULL, &error) == UNSEEN_OK);
         test_store_close(store);
         CHECK(unlink(image) == 0);
         store = open_store(path, UNSEEN_STORE_READ);
@@ -1304,7 +1304,7 @@ static void test_output(void)
     len = open_output(store, &fd);
     CHECK_EQ(len, longer + 8);
     write_lines(store, fd, len, 100, 200, 50);
-    CHECK(unseen_store_commit_wait(store, &error) == UNSEEN_OK);
+    CHECK(unseen_store_commit_poll(store, true, NULL, &error) == UNSEEN_OK);
     test_store_close(store);
     CHECK(close(fd) == 0);
 
@@ -1368,21 +1368,23 @@ static void test_commit_poll(void)
         .size = sizeof(options), .mode = UNSEEN_STORE_CREATE, .notify_fd = fd};
     struct unseen_store *store = NULL;
     CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
-    CHECK(unseen_store_commit_poll(store, &ndurable, &error) == UNSEEN_OK && ndurable == 0);
+    CHECK(unseen_store_commit_poll(store, false, &ndurable, &error) == UNSEEN_OK && ndurable == 0);
     add_range(store, 0, 1000);
-    CHECK(unseen_store_commit_poll(store, &ndurable, &error) == UNSEEN_OK && ndurable == 0);
+    CHECK(unseen_store_commit_poll(store, false, &ndurable, &error) == UNSEEN_OK && ndurable == 0);
     CHECK(unseen_store_commit_begin(store, 400, 0, &error) == UNSEEN_OK);
     CHECK(unseen_store_commit_begin(store, 200, 0, &error) == UNSEEN_OK);
     while (ndurable < 600) {
         wait_for_notice(fd);
-        CHECK(unseen_store_commit_poll(store, &ndurable, &error) == UNSEEN_OK);
+        CHECK(unseen_store_commit_poll(store, false, &ndurable, &error) == UNSEEN_OK);
         CHECK(ndurable > before && (ndurable == 400 || ndurable == 600));
         before = ndurable;
     }
+    CHECK(unseen_store_commit_begin(store, 100, 0, &error) == UNSEEN_OK);
+    CHECK(unseen_store_commit_poll(store, true, &ndurable, &error) == UNSEEN_OK && ndurable == 700);
     test_store_close(store);
     store = open_store(path, UNSEEN_STORE_READ);
-    CHECK_EQ(count(store, 0, 1000), 600);
-    CHECK(unseen_store_commit_poll(store, &ndurable, &error) == UNSEEN_ERR_READONLY);
+    CHECK_EQ(count(store, 0, 1000), 700);
+    CHECK(unseen_store_commit_poll(store, false, &ndurable, &error) == UNSEEN_ERR_READONLY);
     test_store_close(store);
 
     /* A commit that fails: the output is shorter than what was handed over. The notice of the
@@ -1396,7 +1398,8 @@ static void test_commit_poll(void)
     add_range(store, 0, 10);
     CHECK(unseen_store_commit_begin(store, UINT64_MAX, len + 100, &error) == UNSEEN_OK);
     wait_for_notice(fd);
-    CHECK(unseen_store_commit_poll(store, &ndurable, &error) == UNSEEN_ERR_IO && ndurable == 0);
+    CHECK(unseen_store_commit_poll(store, false, &ndurable, &error) == UNSEEN_ERR_IO &&
+          ndurable == 0);
     CHECK(unseen_store_close(store, &error) == UNSEEN_ERR_IO);
     CHECK(close(out) == 0 && close(fd) == 0);
 }
@@ -1441,7 +1444,7 @@ static void test_shortened_output(void)
         len = size_of(output);
         CHECK(len > 5000 && ftruncate(fd, (off_t)(len - missing)) == 0);
         CHECK(unseen_store_commit_begin(store, UINT64_MAX, len, &error) == UNSEEN_OK);
-        CHECK(unseen_store_commit_wait(store, &error) == UNSEEN_ERR_IO);
+        CHECK(unseen_store_commit_poll(store, true, NULL, &error) == UNSEEN_ERR_IO);
         CHECK(strstr(error.text, output) != NULL);
         CHECK(unseen_store_close(store, &error) == UNSEEN_ERR_IO);
         CHECK(close(fd) == 0);

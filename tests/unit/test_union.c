@@ -74,13 +74,13 @@ static void check_union(double fpr, unsigned threads_a, unsigned threads_b, uint
     set_cut(b, cut);
     add_range(a, 0, na);
     add_range(b, from, from + nb);
-    CHECK(unseen_set_merge(a, b, NULL) == UNSEEN_OK);
+    CHECK(unseen_set_merge(a, b, NULL, NULL) == UNSEEN_OK);
     CHECK(test_set_sound(a));
     CHECK_EQ(count_seen(a, 0, na), na);
     CHECK_EQ(count_seen(a, from, from + nb), nb);
     const uint64_t nkeys = nkeys_of(a);
     /* Everything is there already. */
-    CHECK(unseen_set_merge(a, b, NULL) == UNSEEN_OK);
+    CHECK(unseen_set_merge(a, b, NULL, NULL) == UNSEEN_OK);
     CHECK(cut ? nkeys_of(a) <= nkeys + nkeys / 10 : nkeys_of(a) == nkeys);
     if (cut == 0) {
         const uint64_t nboth = from < na ? (from + nb < na ? nb : na - from) : 0;
@@ -155,7 +155,7 @@ static void check_steps(double fpr, unsigned threads_b, uint64_t n)
         for (int i = 0; i < 2; i++) {
             struct unseen_set *a = sets[2 * i];
             struct unseen_set *b = sets[2 * i + 1];
-            CHECK(unseen_set_merge_step(a, b, &cursors[i], NULL) == UNSEEN_OK);
+            CHECK(unseen_set_merge(a, b, &cursors[i], NULL) == UNSEEN_OK);
             add_range(b, n + nsteps * 400, n + nsteps * 400 + 400); /* its groups split */
             add_range(a, 2 * n + nsteps * 30, 2 * n + nsteps * 30 + 30);
             const struct unseen_key key = test_key(n + nsteps * 200);
@@ -171,9 +171,9 @@ static void check_steps(double fpr, unsigned threads_b, uint64_t n)
     CHECK(are_wholes_seen(sets[0]));
     CHECK_EQ(unseen_set_digest(sets[0]), unseen_set_digest(sets[2]));
     /* A cursor of no merge. */
-    CHECK(unseen_set_merge_step(sets[0], sets[1], &cursors[0], NULL) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_set_merge(sets[0], sets[1], &cursors[0], NULL) == UNSEEN_ERR_ARGUMENT);
     uint64_t start = 0;
-    CHECK(unseen_set_merge_step(sets[0], sets[0], &start, NULL) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_set_merge(sets[0], sets[0], &start, NULL) == UNSEEN_ERR_ARGUMENT);
     for (int i = 0; i < NSETS; i++) {
         unseen_set_free(sets[i]);
     }
@@ -197,7 +197,7 @@ static void check_crowd(double fpr)
             CHECK(unseen_set_add_keys(sets[1 - i % 2], &key, 1, &verdict, NULL) == UNSEEN_OK);
         }
     }
-    CHECK(unseen_set_merge(sets[0], sets[1], NULL) == UNSEEN_OK);
+    CHECK(unseen_set_merge(sets[0], sets[1], NULL, NULL) == UNSEEN_OK);
     CHECK(test_set_sound(sets[0]));
     uint64_t nseen = 0;
     for (uint64_t i = 0; i < N; i++) {
@@ -240,7 +240,7 @@ static void check_large_crowds(void)
     add_crowd(b, N, 2 * N);
     const uint64_t digest = unseen_set_digest(a);
     CHECK(unseen_set_copy(&copy, a, NULL) == UNSEEN_OK);
-    CHECK(unseen_set_merge(copy, b, &error) == UNSEEN_ERR_UNSUPPORTED);
+    CHECK(unseen_set_merge(copy, b, NULL, &error) == UNSEEN_ERR_UNSUPPORTED);
     CHECK(strstr(error.text, "crowd") != NULL);
     CHECK(test_set_sound(copy));
     CHECK(unseen_set_digest(a) == digest && unseen_set_digest(copy) != digest);
@@ -287,16 +287,16 @@ static void check_refusals(void)
     struct unseen_set *low = make("exact", UNSEEN_FPR_DEFAULT, 1, 0);
     struct unseen_set *counts = make("scalable-count", UNSEEN_FPR_DEFAULT, 1, 0);
     struct unseen_error error;
-    CHECK(unseen_set_merge(a, a, &error) == UNSEEN_ERR_ARGUMENT);
-    CHECK(unseen_set_merge(a, small, &error) == UNSEEN_ERR_MISMATCH);
+    CHECK(unseen_set_merge(a, a, NULL, &error) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_set_merge(a, small, NULL, &error) == UNSEEN_ERR_MISMATCH);
     CHECK(error.setting == UNSEEN_SETTING_CAPACITY);
-    CHECK(unseen_set_merge(a, other, &error) == UNSEEN_ERR_MISMATCH);
+    CHECK(unseen_set_merge(a, other, NULL, &error) == UNSEEN_ERR_MISMATCH);
     CHECK(error.setting == UNSEEN_SETTING_SEED);
-    CHECK(unseen_set_merge(a, low, &error) == UNSEEN_ERR_MISMATCH);
+    CHECK(unseen_set_merge(a, low, NULL, &error) == UNSEEN_ERR_MISMATCH);
     CHECK(error.setting == UNSEEN_SETTING_CAPACITY);
-    CHECK(unseen_set_merge(a, counts, &error) == UNSEEN_ERR_MISMATCH);
+    CHECK(unseen_set_merge(a, counts, NULL, &error) == UNSEEN_ERR_MISMATCH);
     CHECK(error.setting == UNSEEN_SETTING_FILTER);
-    CHECK(unseen_set_merge(counts, a, &error) == UNSEEN_ERR_UNSUPPORTED);
+    CHECK(unseen_set_merge(counts, a, NULL, &error) == UNSEEN_ERR_UNSUPPORTED);
     unseen_set_free(a);
     unseen_set_free(small);
     unseen_set_free(other);
@@ -314,13 +314,13 @@ static void check_nomem(void)
         struct unseen_set *a = make(NULL, 2e-6, 1, 0);
         add_range(a, 0, 10000);
         counting.fail_at = counting.nallocs + nth;
-        const enum unseen_status status = unseen_set_merge(a, b, NULL);
+        const enum unseen_status status = unseen_set_merge(a, b, NULL, NULL);
         counting.fail_at = 0;
         CHECK(status == UNSEEN_OK || status == UNSEEN_ERR_NOMEM);
         nfailed += status != UNSEEN_OK;
         CHECK(test_set_sound(a));
         CHECK_EQ(count_seen(a, 0, 10000), 10000);
-        CHECK(unseen_set_merge(a, b, NULL) == UNSEEN_OK);
+        CHECK(unseen_set_merge(a, b, NULL, NULL) == UNSEEN_OK);
         CHECK_EQ(count_seen(a, 0, 60000), 60000);
         unseen_set_free(a);
     }

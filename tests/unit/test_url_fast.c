@@ -106,8 +106,8 @@ static bool check_url(const struct unseen_url *url, const char *in, size_t len, 
     if (slow.form == UNSEEN_URL_FAILED || slow.bytes.len > TEXT_MAX) {
         return good;
     }
-    good = good && unseen_url_canon(url, slow.bytes.data, slow.bytes.len, b->again, BUF, &again) ==
-                       UNSEEN_OK;
+    good = good && unseen_url_canon(url, slow.bytes.data, slow.bytes.len, NULL, b->again, BUF,
+                                    &again) == UNSEEN_OK;
     if (again.form != UNSEEN_URL_UNCHANGED) {
         show("not idempotent", in, len, &slow, &again);
         good = false;
@@ -250,7 +250,7 @@ static void test_guard_pages(const char *profile)
             const char *in = test_guarded(built_in[i], len);
             struct unseen_canon canon;
             struct unseen_canon slow;
-            CHECK(unseen_url_canon(url, in, len, buf, BUF, &canon) == UNSEEN_OK);
+            CHECK(unseen_url_canon(url, in, len, NULL, buf, BUF, &canon) == UNSEEN_OK);
             CHECK(canon.form == UNSEEN_URL_REWRITTEN || canon.bytes.data == in);
             url->slow(url, in, len, buf, BUF, &slow);
         }
@@ -269,9 +269,9 @@ static void test_space(const char *profile)
             char *const out = test_guarded(buf, cap);
             struct unseen_canon canon;
             struct unseen_canon full;
-            CHECK(unseen_url_canon(url, built_in[i], len, buf, BUF, &full) == UNSEEN_OK);
+            CHECK(unseen_url_canon(url, built_in[i], len, NULL, buf, BUF, &full) == UNSEEN_OK);
             const enum unseen_status status =
-                unseen_url_canon(url, built_in[i], len, out, cap, &canon);
+                unseen_url_canon(url, built_in[i], len, NULL, out, cap, &canon);
             CHECK(status == UNSEEN_OK ? same(&canon, &full) : status == UNSEEN_ERR_SPACE);
             CHECK(status == UNSEEN_OK || cap < unseen_url_bound(len, 0));
         }
@@ -313,7 +313,7 @@ static size_t count_merges(const char *list, const char *profile, const char *ru
     char *copies = data_keep(malloc(nbytes));
     for (size_t i = 0; i < lines.n; i++) {
         struct unseen_canon canon;
-        if (!CHECK(unseen_url_canon(url, lines.lines[i].data, lines.lines[i].len, buf, BUF,
+        if (!CHECK(unseen_url_canon(url, lines.lines[i].data, lines.lines[i].len, NULL, buf, BUF,
                                     &canon) == UNSEEN_OK)) {
             break;
         }

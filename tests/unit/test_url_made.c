@@ -32,7 +32,7 @@ static bool check_canon(const struct unseen_url *url, const struct made_text *in
         if (slow) {
             url->slow(url, in->data, in->len, buf, cap, &canon);
         } else {
-            status = unseen_url_canon(url, in->data, in->len, buf, cap, &canon);
+            status = unseen_url_canon(url, in->data, in->len, NULL, buf, cap, &canon);
         }
         good = CHECK(status == UNSEEN_OK && equals(canon.bytes, want, want_len) &&
                      canon.form == (is_same ? UNSEEN_URL_UNCHANGED : UNSEEN_URL_REWRITTEN));

@@ -210,10 +210,9 @@ static void our_answer(const struct unseen_url *url, const struct pair *pair, ch
 {
     static char buf[BUF];
     struct unseen_canon canon;
-    const enum unseen_status status =
-        pair->has_base ? unseen_url_canon_base(url, pair->in, pair->in_len, pair->base,
-                                               pair->base_len, buf, BUF, &canon)
-                       : unseen_url_canon(url, pair->in, pair->in_len, buf, BUF, &canon);
+    const struct unseen_bytes base = {pair->base, pair->base_len};
+    const enum unseen_status status = unseen_url_canon(
+        url, pair->in, pair->in_len, pair->has_base ? &base : NULL, buf, BUF, &canon);
     CHECK(status == UNSEEN_OK);
     const bool failed = canon.form == UNSEEN_URL_FAILED;
     snprintf(text, 4 * TEXT, "%.*s", failed ? 1 : (int)canon.bytes.len,

@@ -305,7 +305,7 @@ static void test_cases(void)
         struct unseen_canon canon;
         const char *const in = cases[i].in;
         CHECK(make(&url, NULL, cases[i].rule, NULL, NULL) == UNSEEN_OK);
-        CHECK(unseen_url_canon(url, in, strlen(in), buf, BUF, &canon) == UNSEEN_OK);
+        CHECK(unseen_url_canon(url, in, strlen(in), NULL, buf, BUF, &canon) == UNSEEN_OK);
         if (!CHECK(canon.bytes.len == strlen(cases[i].out) &&
                    memcmp(canon.bytes.data, cases[i].out, canon.bytes.len) == 0)) {
             fprintf(stderr, "%s: %s gives %.*s\n", cases[i].rule, in, (int)canon.bytes.len,
@@ -318,7 +318,7 @@ static void test_cases(void)
     struct unseen_canon canon;
     CHECK(make(&url, "aggressive", "drop-params(www.e.com:a)", NULL, NULL) == UNSEEN_OK);
     static const char www[] = "http://www.e.com./?a&b";
-    CHECK(unseen_url_canon(url, www, strlen(www), buf, BUF, &canon) == UNSEEN_OK);
+    CHECK(unseen_url_canon(url, www, strlen(www), NULL, buf, BUF, &canon) == UNSEEN_OK);
     CHECK(canon.bytes.len == 15 && memcmp(canon.bytes.data, "http://e.com/?b", 15) == 0);
     unseen_url_free(url);
 }
@@ -454,7 +454,7 @@ static void test_second(void)
             }
             const size_t len = slow_canon(drop, only, host, in, expected);
             struct unseen_canon canon;
-            CHECK(unseen_url_canon(url, in, strlen(in), buf, BUF, &canon) == UNSEEN_OK);
+            CHECK(unseen_url_canon(url, in, strlen(in), NULL, buf, BUF, &canon) == UNSEEN_OK);
             if (!CHECK(canon.bytes.len == len && memcmp(canon.bytes.data, expected, len) == 0)) {
                 fprintf(stderr, "%s: %s gives %.*s, not %.*s\n", unseen_url_id(url), in,
                         (int)canon.bytes.len, canon.bytes.data, (int)len, expected);
@@ -497,7 +497,7 @@ static void test_hostile(void)
     }
     n += (size_t)sprintf(in + n, "b=1&c");
     struct unseen_canon canon;
-    CHECK(unseen_url_canon(url, in, n, out, 8 * cap + 1024, &canon) == UNSEEN_OK);
+    CHECK(unseen_url_canon(url, in, n, NULL, out, 8 * cap + 1024, &canon) == UNSEEN_OK);
     CHECK_EQ(canon.bytes.len, start + NPARAMS / 1000 * (1000 - NPATTERNS) * 17 + 1);
     unseen_url_free(url);
     free(in);

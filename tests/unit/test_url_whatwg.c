@@ -26,9 +26,7 @@ static bool check_canon(struct unseen_bytes in, const struct unseen_bytes *base,
     char *buf = need(malloc(cap));
     struct unseen_canon canon;
     const enum unseen_status status =
-        base ? unseen_url_canon_base(whatwg, in.data, in.len, base->data, base->len, buf, cap,
-                                     &canon)
-             : unseen_url_canon(whatwg, in.data, in.len, buf, cap, &canon);
+        unseen_url_canon(whatwg, in.data, in.len, base, buf, cap, &canon);
     bool good = status == UNSEEN_OK;
     if (good && expected) {
         good = canon.form != UNSEEN_URL_FAILED && canon.bytes.len == expected->len &&

@@ -112,7 +112,7 @@ static bool append_form(struct arrow_texts *texts, const struct unseen_url *url,
     const int64_t len = texts->offsets[texts->n];
     char *end = texts->data + len;
     struct unseen_canon canon;
-    (void)unseen_url_canon(url, item.data, item.len, end, texts->data_cap - (size_t)len,
+    (void)unseen_url_canon(url, item.data, item.len, NULL, end, texts->data_cap - (size_t)len,
                            &canon); /* never SPACE */
     if (canon.bytes.len > 0 && canon.bytes.data != end) {
         memmove(end, canon.bytes.data, canon.bytes.len); /* within the column, or from the input */

@@ -176,7 +176,7 @@ static PyObject *bitmap_add_range(PyObject *self, PyObject *args)
     uint64_t first;
     uint64_t end;
     if (!PyArg_ParseTuple(args, "O&O&:add_range", settings_u64, &first, settings_u64, &end) ||
-        !check(state, unseen_bitmap_set_range(((struct bitmap *)self)->bitmap, first, end))) {
+        !check(state, unseen_bitmap_set_range(((struct bitmap *)self)->bitmap, first, end, true))) {
         return NULL;
     }
     return Py_NewRef(Py_None);
@@ -246,34 +246,20 @@ static void iterator_dealloc(PyObject *self)
 
 /* ---- Algebra --------------------------------------------------------------------------------- */
 
-enum operation {
-    OPERATION_OR,
-    OPERATION_AND,
-    OPERATION_SUBTRACT
-};
-
 /* A copy of a, with the operation of b on it. */
-static PyObject *combine(PyObject *a, PyObject *b, enum operation operation)
+static PyObject *combine(PyObject *a, PyObject *b, enum unseen_bitmap_operation operation)
 {
     if (Py_TYPE(a) != Py_TYPE(b)) {
         Py_RETURN_NOTIMPLEMENTED;
     }
     const struct unseen_bitmap *right = ((struct bitmap *)b)->bitmap;
     struct bitmap *made = make(Py_TYPE(a));
-    if (!made ||
-        !check(state_of(a), unseen_bitmap_or(made->bitmap, ((struct bitmap *)a)->bitmap))) {
+    if (!made || !check(state_of(a), unseen_bitmap_combine(made->bitmap, UNSEEN_BITMAP_OR,
+                                                           ((struct bitmap *)a)->bitmap))) {
         Py_XDECREF(made);
         return NULL;
     }
-    enum unseen_status status = UNSEEN_OK;
-    if (operation == OPERATION_OR) {
-        status = unseen_bitmap_or(made->bitmap, right);
-    } else if (operation == OPERATION_AND) {
-        unseen_bitmap_and(made->bitmap, right);
-    } else {
-        unseen_bitmap_andnot(made->bitmap, right);
-    }
-    if (!check(state_of(a), status)) {
+    if (!check(state_of(a), unseen_bitmap_combine(made->bitmap, operation, right))) {
         Py_CLEAR(made);
     }
     return (PyObject *)made;
@@ -281,17 +267,17 @@ static PyObject *combine(PyObject *a, PyObject *b, enum operation operation)
 
 static PyObject *bitmap_or(PyObject *a, PyObject *b)
 {
-    return combine(a, b, OPERATION_OR);
+    return combine(a, b, UNSEEN_BITMAP_OR);
 }
 
 static PyObject *bitmap_and(PyObject *a, PyObject *b)
 {
-    return combine(a, b, OPERATION_AND);
+    return combine(a, b, UNSEEN_BITMAP_AND);
 }
 
 static PyObject *bitmap_subtract(PyObject *a, PyObject *b)
 {
-    return combine(a, b, OPERATION_SUBTRACT);
+    return combine(a, b, UNSEEN_BITMAP_ANDNOT);
 }
 
 /* ---- The types ------------------------------------------------------------------------------- */

@@ -134,7 +134,7 @@ static enum unseen_status unite(const struct collection *a, const struct collect
 {
     enum unseen_status status = unseen_set_copy(both_out, a->own, error);
     if (status == UNSEEN_OK && a != b) {
-        status = unseen_set_merge(*both_out, b->own, error);
+        status = unseen_set_merge(*both_out, b->own, NULL, error);
         if (status != UNSEEN_OK) {
             unseen_set_free(*both_out);
         }

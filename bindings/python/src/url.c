@@ -189,7 +189,7 @@ static PyObject *canonicalize_long(const struct unseen_url *url, PyObject *input
         return PyErr_NoMemory();
     }
     struct unseen_canon canon;
-    (void)unseen_url_canon(url, item.data, item.len, buf, cap, &canon); /* never SPACE */
+    (void)unseen_url_canon(url, item.data, item.len, NULL, buf, cap, &canon); /* never SPACE */
     PyObject *form = form_of(input, &canon);
     PyMem_Free(buf);
     return form;
@@ -203,7 +203,7 @@ static PyObject *canonicalize_with(const struct unseen_url *url, PyObject *input
     if (!items_bytes(input, &item)) {
         return NULL;
     }
-    return unseen_url_canon(url, item.data, item.len, buf, sizeof(buf), &canon) == UNSEEN_OK
+    return unseen_url_canon(url, item.data, item.len, NULL, buf, sizeof(buf), &canon) == UNSEEN_OK
                ? form_of(input, &canon)
                : canonicalize_long(url, input, item);
 }
@@ -246,8 +246,8 @@ static void make_forms(const struct unseen_url *url, struct forms *f)
     for (size_t i = 0; i < f->run.n; i++) {
         const struct unseen_bytes item = f->run.items[i];
         struct unseen_canon *canon = &f->canons[i];
-        f->is_long[i] = unseen_url_canon(url, item.data, item.len, f->buf + at, sizeof(f->buf) - at,
-                                         canon) != UNSEEN_OK;
+        f->is_long[i] = unseen_url_canon(url, item.data, item.len, NULL, f->buf + at,
+                                         sizeof(f->buf) - at, canon) != UNSEEN_OK;
         if (!f->is_long[i] && canon->form == UNSEEN_URL_REWRITTEN) {
             /* The bytes may be a part of the input. */
             const uintptr_t end = (uintptr_t)canon->bytes.data + canon->bytes.len;
