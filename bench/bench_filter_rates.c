@@ -10,10 +10,9 @@
  * of the answers and that of the filters: chance fills some blocks more than others. Up to 10^6
  * keys 64 filters are made, with other seeds, and the deviation is that among them. A large filter
  * is made once, and how much such filters differ is taken from 64 small ones: the variance falls
- * with the number of blocks, but for a chain, whose first links are the same few dozen blocks
- * however long it gets. Filters that grow get no capacity: their formula is that of a set which did
- * not know its size. Ends with status 1 if one |z| is above 4, and says how many are above 3: of a
- * hundred rows chance brings one there every fourth time.
+ * with the number of blocks. Filters that grow get no capacity: their formula is that of a set
+ * which did not know its size. Ends with status 1 if one |z| is above 4, and says how many are
+ * above 3: of a hundred rows chance brings one there every fourth time.
  *
  * The fields of a row have tabs between them. */
 #include "bench_filters.h"
@@ -113,24 +112,17 @@ static void chance_of(const struct unseen_plan *plan, double chance[NLOADS])
 {
     static uint64_t nwrong[SETS][NLOADS];
     double own[NLOADS] = {0};
-    const bool is_chain = plan->abilities & UNSEEN_CAN_GROW;
     const uint64_t nquestions = 1 << 20;
     const struct unseen_plan small = plan_of(plan->filter, plan->fpr, SMALL_KEYS);
-    double most = 0;
     memset(chance, 0, NLOADS * sizeof(*chance));
-    if (plan->hashes == 0 || (!plan->lines && !is_chain) || !small.size ||
-        !count_all(&small, SETS, nquestions, nwrong, own)) {
+    if (!plan->lines || !small.size || !count_all(&small, SETS, nquestions, nwrong, own)) {
         return;
     }
     for (size_t l = 0; l < NLOADS; l++) {
         double mean;
         const double among = variance(nwrong, l, SETS, (double)nquestions, &mean);
         const double sets = fmax(0, among - mean * (1 - mean) / (double)nquestions);
-        most = fmax(most, sets);
         chance[l] = sets * SMALL_KEYS / (double)plan->capacity;
-    }
-    for (size_t l = 0; is_chain && l < NLOADS; l++) {
-        chance[l] = most;
     }
 }
 
@@ -185,7 +177,7 @@ static void compare_rates(const char *name, double fpr, uint64_t capacity, struc
     if (!is_small) {
         chance_of(&plan, sample.chance);
     }
-    const bool is_drawn = (double)capacity == drawn && fpr == 1e-2 && !strchr(name, '-');
+    const bool is_drawn = (double)capacity == drawn && fpr == 1e-2;
     if (is_drawn) {
         draw_formula(&plan);
     }
