@@ -15,7 +15,7 @@
 #
 # start are the files in module/ itself. The table of leases (leases/) is for serve and the module, and includes
 # nothing of them. The planner page is a second front end of one command: it includes the headers of that command's
-# plans and numbers, and no other.
+# plans and numbers, and no other. The Python package includes its own headers and, in <>, those of include/.
 #
 # A file with a header of its name includes that header first. No two files of src and cli have one name, and no two
 # files of the module.
@@ -128,6 +128,12 @@ violations() {
         *) echo "$file: the planner must not include $name" ;;
         esac
     done
+    quoted "$tree" bindings/python/src -r --include='*.[ch]' | while read -r file name; do
+        case $name in
+        */*) echo "$file: the Python package must not include $name" ;;
+        *) [ -f "$tree/bindings/python/src/$name" ] || echo "$file: the Python package must not include $name" ;;
+        esac
+    done
     # So that no header needs what another one includes.
     (cd "$tree" && grep -rHE --include='*.c' '^#include' src cli module leases | grep -v '"base/posix.h"') |
         awk -F: '!seen[$1]++ { print $1, $2 }' | while read -r file _ first; do
@@ -149,6 +155,8 @@ found=$(violations "$SOURCE")
 # can be told apart.
 mkdir "$work/tree"
 cp -r "$SOURCE/src" "$SOURCE/cli" "$SOURCE/module" "$SOURCE/leases" "$SOURCE/planner" "$work/tree"
+mkdir -p "$work/tree/bindings/python"
+cp -r "$SOURCE/bindings/python/src" "$work/tree/bindings/python"
 plant() { # FILE TEXT
     mkdir -p "$work/tree/$(dirname "$1")"
     echo "$2" >"$work/tree/$1"
@@ -170,7 +178,7 @@ plant cli/lines/planted11.h '#include "seen/seen_options.h"'
 plant cli/seen/planted12.c '#include "commands/commands.h"'
 plant cli/commands/planted13.c '# include "options/help.h"'
 plant cli/build/planted14.c '#include "serve/names.h"'
-plant cli/import/planted28.c '#include "build/build_old.h"'
+plant cli/import/planted30.c '#include "build/build_old.h"'
 plant cli/serve/planted15.c '#include "build/build_old.h"'
 plant cli/options/planted16.c '#include "main.c"'
 plant planner/planted17.c '#include "bits/rate.h"'
@@ -188,6 +196,9 @@ plant module/keys/planted26.c '#include "leases/../src/base/bytes.h"'
 plant module/value/planted27.c '#include "server/server.h"
 #include "value/planted27.h"'
 echo '/* a header */' >"$work/tree/module/value/planted27.h"
+plant bindings/python/src/planted31.c '#include "base/bytes.h"'
+plant bindings/python/src/planted32.h '#include "bytes.h"'
+plant bindings/python/src/planted33.c '#include "../../../src/base/bytes.h"'
 plant module/value/server.h "/* there is module/server/server.h */"
 plant src/set/output.h '/* there is cli/print/output.h */'
 echo '#include "stop.h"' >"$work/tree/cli/print/harmless.c"

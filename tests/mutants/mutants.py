@@ -41,6 +41,8 @@ LAYERS = {
                           r'cli/(canon|explain|profile)$']),
     'hash': (['src/hash'], [r'unit/(key|set|store|export)/', r'cli/(store_commands|merge)']),
     'bitmap': (['src/bitmap'], [r'unit/bitmap/', r'cli/sort$|fuzz/bitmap']),
+    'small': (['src/small'], [r'unit/small/', r'fuzz/(small|module)$']),
+    'foreign': (['src/foreign'], [r'unit/foreign/', r'fuzz/foreign$', r'cli/import_foreign$']),
     'filter': (['src/filter', 'src/tags', 'src/bits'], [r'unit/(compact|stash|rate|plan|counting|bloom|block)',
                                 r'unit/(set|export|threads|filter_threads)', r'fuzz/', r'cli/(filter|plan)$']),
     'set': (['src/set'], [r'unit/(set|export|plan|threads|memory)/avx2', r'fuzz/(import|set)',
@@ -53,11 +55,15 @@ LAYERS = {
     'list': (['src/list'], [r'unit/list', r'fuzz/list|crash/edits$', r'cli/(build|list)',
                             r'crash/list$']),
     'kind': (['src/kind'], [r'unit/(kind|list_cover)/avx2', r'fuzz/', r'cli/(build|list_check)$']),
-    'cli': (['cli', 'cli/print', 'cli/lines', 'cli/seen', 'cli/commands', 'cli/build', 'cli/options'],
+    'cli': (['cli', 'cli/print', 'cli/lines', 'cli/seen', 'cli/commands', 'cli/build', 'cli/import',
+             'cli/options'],
             [r'cli/(lines|output|print|errors|stats|key|exclude|help|profile|compressed)$',
              r'cli/(canon|explain|plan|count|filter|loop|signals|threads|memory|progress)$',
              r'cli/(store|recheck|import|sort)', r'cli/(build|list)', r'cli/memory_out$']),
     'serve': (['cli/serve'], [r'fuzz/(serve|protocols)', r'cli/serve']),
+    'leases': (['leases'], [r'unit/(leases|module_leases)/', r'fuzz/(leases|commands)$', r'cli/serve']),
+    'module': (['module', 'module/server', 'module/value', 'module/keys', 'module/commands'],
+               [r'unit/module_leases/', r'fuzz/(module|commands)$', r'cli/(redis|import_redis)']),
 }
 # The tests of a file of the tool, where its name does not say them.
 NEAR = [
@@ -84,7 +90,7 @@ NEAR = [
     (r'import/redis_set', r'cli/import$|fuzz/redis_set'),
 ]
 REST = r'^(unit|cli|fuzz)/|^crash/[a-z_]+$'  # all that is quick, for those that survive so far
-NEVER = r'cli/(clients|examples|real|build_real)$'
+NEVER = r'cli/(examples|real|build_real)$'
 KERNELS = ('lines', 'url', 'hash', 'bitmap', 'filter', 'list')  # layers with code for each level
 
 # ---- finding places --------------------------------------------------------------------------------
