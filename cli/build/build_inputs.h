@@ -8,10 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <unseen_list.h>
-
 #include "commands/commands.h"
-#include "lines/text.h"
 
 struct build_inputs {
     const char *const *names;
@@ -25,18 +22,6 @@ struct build_inputs {
 struct build_place {
     size_t input;   /* index of the file */
     uint64_t nused; /* bytes of the file that are done, compressed or not */
-};
-
-/* Counts of the lines so far. */
-struct build_counts {
-    uint64_t nlines;
-    uint64_t nentries;
-    uint64_t ncomments;  /* comments, blank lines, and lines of hosts files about the machine */
-    uint64_t ndangerous; /* dangerous entries that were taken */
-    uint64_t nskipped;   /* lines that are not entries, left out */
-    uint64_t nremoved;   /* entries left out because they were removed from the old list */
-    uint64_t
-        nplain; /* entries of a list of URLs that are not URLs: only the same bytes match them */
 };
 
 /* Checks the files that the options name. False if one of them cannot be an input, which has been

@@ -10,6 +10,17 @@
 #include "commands/commands.h"
 #include "print/progress.h"
 
+/* Counts of the lines so far. */
+struct build_counts {
+    uint64_t nlines;
+    uint64_t nentries;
+    uint64_t ncomments;  /* comments, blank lines, and lines of hosts files about the machine */
+    uint64_t ndangerous; /* dangerous entries that were taken */
+    uint64_t nskipped;   /* lines that are not entries, left out */
+    uint64_t nremoved;   /* entries left out because they were removed from the old list */
+    uint64_t nplain;     /* entries of a list of URLs that are no URLs: matched byte by byte */
+};
+
 /* The progress of a build. */
 struct build_done {
     struct build_place place;
