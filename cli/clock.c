@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The file is replaced by another one, so that no reader sees half of a number. */
+/* The test renames each new file over the old one, so that half a number is never read. */
 static double time_in(const char *name)
 {
     FILE *file = fopen(name, "r");

@@ -14,7 +14,7 @@
 /* In seconds. */
 double clock_now(void);
 
-/* Never 0. */
+/* Never 0, which callers use for "not yet". */
 uint64_t clock_milliseconds(void);
 
 #endif

@@ -756,7 +756,7 @@ UNSEEN_API const struct unseen_url_entry *unseen_url_rule_at(size_t i);
  * Which of n machines, files or keys of a cluster a URL belongs to. Every program of unseen gives
  * the same answer: this function, `unseen canon --shard`, the command UNSEEN.SHARD of the server
  * module, and unseen.shard in Python. Shards need no shared secret; but whoever makes the input can
- * fill one shard. docs/format.md has the definition, "Shares".
+ * fill one shard. The tool calls a shard a share. docs/format.md has the definition, "Shares".
  *
  *     uint32_t i = unseen_shard("http://e.com/", 13, 20);      -> 0 to 19
  *

@@ -10,8 +10,8 @@
 #include "commands/commands.h"
 #include "lines/batch.h"
 
-/* The run reads a file while lines wait on standard input, as if it were called like anew:
- * program | unseen known.txt. */
+/* Hints at `unseen -x FILE` if the run has read a file while lines wait on standard input. Then the
+ * user probably meant what anew does: program | anew known.txt. */
 void after_run_unread(const struct options *o);
 
 /* What the first line that is not a URL looks like. All zero: none has come yet. */

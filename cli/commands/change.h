@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A store that is being changed: what `unseen add`, `remove` and `import` share. */
+ * A store that is being changed by its keys: what `unseen add`, `remove` and `import` share. */
 #ifndef UNSEEN_CLI_CHANGE_H
 #define UNSEEN_CLI_CHANGE_H
 
@@ -25,7 +25,7 @@ struct change {
  * which has been reported. The caller calls change_finish in either case. */
 bool change_start(struct change *c, const struct options *o, enum unseen_cpu cpu);
 
-/* False, and reported, if an input is a store or a list. */
+/* Checks that no input is a store, an image or a list. False if one is, which has been reported. */
 bool change_check_inputs(const struct options *o);
 
 /* Counts what a batch has beside its keys. */

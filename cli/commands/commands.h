@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The contract between the command line and the commands: the struct of options, the table row of
- * a command, and the functions that run commands. Each concern has a struct of options of its own,
- * which the folder that uses it declares. */
+ * a command, and the functions that run commands. Each concern has a struct of options of its own:
+ * those that a folder below reads are declared there, the others here. */
 #ifndef UNSEEN_CLI_COMMANDS_H
 #define UNSEEN_CLI_COMMANDS_H
 

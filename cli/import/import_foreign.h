@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `unseen import --format guava|dcso|redisbloom`: a Bloom filter of another program becomes a
- * foreign filter. */
+ * `unseen import --format guava|dcso` and `unseen import --from-redis`: a Bloom filter of another
+ * program becomes a foreign filter. */
 #ifndef UNSEEN_CLI_IMPORT_FOREIGN_H
 #define UNSEEN_CLI_IMPORT_FOREIGN_H
 

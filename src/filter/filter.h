@@ -3,7 +3,7 @@
  * The operations that every filter has. A filter is a struct that begins with a pointer to its
  * table of operations. It sees 128-bit keys, never strings, and takes its memory from the allocator
  * that it is given. One thread at a time may use a filter; src/set shares filters among threads. A
- * new filter is a file with a table of operations, and a line in set/filters.c. */
+ * new filter is a file with a table of operations, and a line in each table of set/filters.c. */
 #ifndef UNSEEN_FILTER_FILTER_H
 #define UNSEEN_FILTER_FILTER_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The names of filters. A new filter is a file, or a few of one prefix, and one line here.
+ * The names of filters. A new filter is a file, or a few of one prefix, and a line in each
+ * table here.
  *
  * Some names of well-known structures are served by a filter that does the same better: the compact
  * filter grows, removes, counts and takes a rate as low as 1e-12 (docs/decisions/compact.md). Files

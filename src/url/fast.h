@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the kernels of the WHATWG fast path share; fast.c explains the path. scrapy_fast.c uses
- * unseen__fast_scheme. */
+ * What the kernels of the WHATWG fast path share; fast.c explains the path. scrapy_fast.c and
+ * safebrowsing_fast.c use unseen__fast_scheme. */
 #ifndef UNSEEN_URL_FAST_H
 #define UNSEEN_URL_FAST_H
 

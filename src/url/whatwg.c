@@ -10,8 +10,8 @@
  * serialised URL (whatwg.h draws it), which is possible because every component is final when the
  * next one starts.
  *
- * One deliberate difference: the standard decodes its input to code points first, and every byte
- * that is not UTF-8 becomes U+FFFD. Here such bytes are escaped one by one, so that two different
+ * One deliberate difference: the standard decodes its input to code points first, and what is not
+ * UTF-8 becomes U+FFFD. Here such bytes are escaped one by one, so that two different
  * inputs stay different. */
 #include "url/whatwg.h"
 
@@ -669,8 +669,8 @@ struct unseen_bytes unseen__url_clean(const char *in, size_t len, char *copy,
     return (struct unseen_bytes){copy, n};
 }
 
-/* Puts a missing scheme in front of a cleaned text, if a rule says so. copy has 8 bytes more than
- * the text, which may be there. */
+/* Puts a missing scheme in front of a cleaned text, if a rule says so. copy has room for 7 bytes
+ * more than the text, and the text may be in it. */
 static struct unseen_bytes put_scheme(struct unseen_bytes text, uint32_t rules, char *copy,
                                       const struct unseen__url_trace *trace)
 {

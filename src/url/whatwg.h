@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A parsed URL, and the functions of the WHATWG parser that are spread over several files
- * (whatwg.c, host.c, path.c, rules.c, explain.c).
+ * A parsed URL, and the functions of the WHATWG parser that several files share.
  *
  * The record is the serialised URL itself and the offsets at which its components end; a component
  * that is missing has no bytes. The parser writes it from left to right:

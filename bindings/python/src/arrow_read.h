@@ -53,8 +53,8 @@ const char *arrow_read_open(struct arrow_strings *strings, const struct ArrowSch
                             const struct ArrowArray *array);
 
 /* Stores the items of the rows from first to first + n, which must be below strings->n, and the
- * number of each item's row behind first. Rows that are null have no item. Returns the number of
- * items. */
+ * number of each item's row behind first. Rows that are null have no item. n is at most 65,536.
+ * Returns the number of items. */
 size_t arrow_read_items(const struct arrow_strings *strings, size_t first, size_t n,
                         struct unseen_bytes *items, uint16_t *rows);
 
