@@ -271,7 +271,7 @@ static void check_sizes(double fpr)
         add_range(from, n, n + STEP);
         if (n >= 16000) {
             struct unseen_set *to = make(NULL, fpr, 1, 0);
-            CHECK(unseen_set_merge(to, from, NULL) == UNSEEN_OK);
+            CHECK(unseen_set_merge(to, from, NULL, NULL) == UNSEEN_OK);
             CHECK_EQ(count_seen(to, n, n + STEP), STEP);
             unseen_set_free(to);
         }
