@@ -22,7 +22,7 @@ static uint64_t seed = 1;
 static inline bool is_filter(const char *name)
 {
     const struct unseen_set_options options = {
-        .size = sizeof(options), .profile = "none", .filter = name, .capacity = 1};
+        .size = sizeof(options), .profile = "none", .filter = name, .fpr = 1e-2, .capacity = 1};
     struct unseen_set *set;
     bench_check(unseen_set_create(&set, &options, NULL));
     const bool is_own = strcmp(bench_stats(set).filter, name) == 0;

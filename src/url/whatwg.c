@@ -721,6 +721,6 @@ void unseen__url_whatwg_traced(const struct unseen_url *url, const char *in, siz
 void unseen__url_whatwg(const struct unseen_url *url, const char *in, size_t len, char *buf,
                         size_t cap, struct unseen_canon *out)
 {
-    (void)cap;
+    (void)cap; /* the parser copies to the end of its room: near the form, however large buf is */
     unseen__url_whatwg_traced(url, in, len, buf, unseen_url_bound(len, 0), NULL, out);
 }
