@@ -131,6 +131,7 @@ func leases(store string) {
 		different[l.Token] = true
 	}
 	fmt.Println("leases", len(different), must(visited.GiveBack(tokens[1:]...)), stats())
+	done(visited.Flush()) // what is done and not on the disk is handed out again
 	kill(syscall.SIGKILL)
 	left := append(must(visited.Take(1000, 60)), must(visited.Take(1000, 60))...)
 	has := false

@@ -133,6 +133,7 @@ public final class Exercise {
                 back += i > 0 ? count(visited.giveBack(tokens.get(i))) : 0;
             }
             out.println("leases " + tokens.stream().distinct().count() + " " + back + " " + leases(visited));
+            visited.flush(); // what is done and not on the disk is handed out again
             kill();
             var left = visited.take(1000, 60);
             left.addAll(visited.take(1000, 60));

@@ -35,6 +35,7 @@ async function leases() {
   const many = await Promise.all(urls.map((url) => visited.lease(url, 60)));
   const back = sum(await Promise.all(many.slice(1).map((token) => visited.giveBack(token))));
   say("leases", new Set(many).size, back, (await visited.stats()).leases);
+  await visited.flush(); // what is done and not on the disk is handed out again
   kill();
   const left = [...(await visited.take(1000, 60)), ...(await visited.take(1000, 60))];
   say("take", left.length, left.some(([, url]) => url === urls[0]), Number(await visited.done(many[0])));

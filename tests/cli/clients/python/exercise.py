@@ -78,6 +78,7 @@ def leases():
         say("done", visited.done(first, first), visited.lease("http://lease/1", 60) is False)
         many = visited.lease_batch([f"http://lease/\udcff/{i}" for i in range(1200)], 60)
         say("leases", len(set(many)), visited.give_back(*many[1:]), visited.stats()["leases"])
+        visited.flush()  # what is done and not on the disk is handed out again
         kill()
         left = visited.take(1000, 60) + visited.take(1000, 60)
         say("take", len(left), ("http://lease/\udcff/0" in (url for _, url in left)), visited.done(many[0]))
