@@ -945,7 +945,7 @@ UNSEEN_API enum unseen_status unseen_store_remove_keys(struct unseen_store *stor
 /* As unseen_set_contains. Open to read or to write.
  *
  * Errors:
- *   - NOMEM: a URL of some 2,000 bytes or more found no buffer
+ *   - NOMEM: there was no buffer for a URL of about 2,000 bytes or more
  *   - CORRUPT or IO: a part of the image cannot be read, so nobody knows the answer;
  *     unseen_store_repair makes the image anew
  * Threads: one.

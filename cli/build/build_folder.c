@@ -21,7 +21,7 @@ enum {
     WAITS = 20
 };
 
-static const char LIST_NAME[] = "list";
+static const char LIST_NAME[] = ".unseen-list";
 
 static bool folder_report(const char *what, const char *path)
 {
@@ -140,16 +140,16 @@ static bool folder_lock(struct build_folder *f)
     }
 }
 
-/* True for the files that the library makes for a list (unseen_list_build_create): the list, the
- * list while it is written, and a file of keys, which has a name for a moment only. */
+/* True for the files that the library makes for LIST_NAME (unseen_list_build_create): the list, the
+ * list while it is written, and a file of keys, which has a name for a moment only. A user's file
+ * has none of these names, so a folder of the user that is called LIST.building keeps its files. */
 static bool is_of_build(const char *name)
 {
-    const size_t len = strlen(name);
-    return strcmp(name, LIST_NAME) == 0 || strcmp(name, "list.new") == 0 ||
-           (strncmp(name, ".unseen-", 8) == 0 && len > 6 && strcmp(name + len - 6, ".spill") == 0);
+    return strncmp(name, ".unseen-", 8) == 0;
 }
 
-/* Removes the files of a build. What cannot be removed is reported when the folder is removed. */
+/* Removes the files of a build. If a file stays, the folder cannot be removed, and
+ * build_folder_remove warns. */
 static void clear_folder(const struct build_folder *f)
 {
     const int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

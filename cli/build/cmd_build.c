@@ -2,7 +2,7 @@
  *
  * `unseen build`, from lines to a list:
  *
- *     IN... -> build_entries -> LIST.building/list -> LIST
+ *     IN... -> build_entries -> LIST.building/.unseen-list -> LIST
  *                                 ^
  *                      changes of --from, --known-good
  *

@@ -17,8 +17,8 @@
  *     true, false       the word
  *
  * *text_out is a part of the value, or stands at the end of `room` and is valid until room grows.
- * Its data is NULL if there is no text: an object, an array, null, NaN, another word, a string with
- * an escape sequence that does not exist. Errors: NOMEM. */
+ * Some values have no text: an object, an array, null, NaN or another word, and a string with an
+ * unknown escape sequence. For these text_out->data is NULL. Errors: NOMEM. */
 enum unseen_status json_text(struct unseen_bytes value, struct text *room,
                              struct unseen_bytes *text_out);
 

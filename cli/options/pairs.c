@@ -30,7 +30,7 @@ enum {
     TEXT_MAX_LEN = 160
 };
 
-/* The next option that a column names and the command has; NULL: there is none left. */
+/* Returns the next option in *names that the command has, or NULL at the end of the names. */
 static const struct option_row *next_named(const struct options *o, const char **names)
 {
     const struct option_row *row = NULL;

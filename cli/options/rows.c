@@ -584,7 +584,7 @@ static const struct option_row rows[] = {
      .more = "The finished list is asked for each line. A line that it has, by error or because the line is an entry, "
            "is allowed in the list, and the number of these lines is reported. Each line is a whole question, "
            "whatever -k selects."},
-    {0, "remove", COMMAND_ALLOW, "the lines are no longer allowed", FLAG(list.undo),
+    {0, "remove", COMMAND_ALLOW, "removes the lines from the allowlist", FLAG(list.undo),
      .more = "The number of lines that were not allowed is reported."},
     {0, "list", COMMAND_ALLOW, "print what is allowed, in the order in which it came", FLAG(list.lists_allowed),
      .more = "Nothing is changed."},
@@ -776,10 +776,10 @@ static const struct option_row rows[] = {
      "take connections at unix:PATH, ADDR:PORT or PORT\n(of 127.0.0.1)",
      TEXT("ADDRESS", "127.0.0.1:9998", serve.listen),
      .more = "Port 0 is any free port, and `systemd` in place of an address is the socket that systemd passes on. The "
-           "server says on standard error where it listens, and tells a service manager. Whoever can connect can "
-           "ask: nothing is encrypted. Through a port clients only ask, unless --token-file is given, and an address "
-           "that other machines reach needs that option. With --protocol there is no token: keep such an address "
-           "behind a firewall."},
+           "server prints its address on standard error and tells the service manager that it is ready. Anybody who "
+           "can connect can ask, and nothing is encrypted. Clients of a port can change the store only if --token-file "
+           "is given; an address that other machines reach needs --token-file. A server with --protocol has no token: "
+           "keep its address behind a firewall."},
     {0, "group", COMMAND_SERVE, "the group of a unix: socket; see --mode", TEXT("GROUP", "www-data", serve.group),
      .needs = "listen", .usage = "--listen unix:PATH STORE"},
     {0, "token-file", COMMAND_SERVE,
@@ -818,8 +818,8 @@ static const struct option_row rows[] = {
      "how far it is, how fast, and the time left: auto (on\na terminal that the output does not go to), never or\n"
      "always (also in a log: a line every 5 seconds)",
      WHEN("=never", report.progress),
-     .more = "If the sizes of all inputs are known, the share that is done is shown; with several files, which one is "
-           "at hand."},
+     .more = "The line shows the finished share if the sizes of all inputs are known, and the current file if "
+           "there are several."},
     {.group = "General"},
     {0, "color", COMMAND_ALL, "colour in messages: always, never or auto", WHEN("=never", report.color)},
     {'h', "help", COMMAND_ALL, "print this help; -h: the most important of it", .type = OPTION_HELP},

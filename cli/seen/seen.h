@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What has been seen: what the run asks, and remembers in, and what -x names, which counts as seen,
- * too, but remembers nothing. */
+ * The sets, stores, lists and servers that a run asks whether a line was seen. The run adds new
+ * lines to one of them. Those that -x names are asked only. */
 #ifndef UNSEEN_CLI_SEEN_H
 #define UNSEEN_CLI_SEEN_H
 

@@ -26,11 +26,11 @@ untouched() {
 
 # ---- in place of the folder ----------------------------------------------------------------------
 mkdir -m 777 sticky/n.list.building
-ln -s "$PWD/precious" sticky/n.list.building/list.new
+ln -s "$PWD/precious" sticky/n.list.building/.unseen-list.new
 run build sticky/n.list one.txt
 expect 2 '' "unseen: error: sticky/n.list.building can be written to by other users\n$hint"
 untouched 'a folder that others can write to'
-holds [ -L sticky/n.list.building/list.new ]
+holds [ -L sticky/n.list.building/.unseen-list.new ]
 chmod 755 sticky/n.list.building
 run build sticky/n.list one.txt
 expect 0 '' ''
@@ -39,12 +39,12 @@ holds [ ! -L sticky/n.list ]
 rm sticky/n.list
 
 mkdir elsewhere
-ln -s "$PWD/precious" elsewhere/list.new
+ln -s "$PWD/precious" elsewhere/.unseen-list.new
 ln -s "$PWD/elsewhere" sticky/n.list.building
 run build sticky/n.list one.txt
 expect 2 '' "unseen: error: sticky/n.list.building is a symbolic link, not a folder\n$hint"
 untouched 'a link to a folder'
-holds [ -L elsewhere/list.new ]
+holds [ -L elsewhere/.unseen-list.new ]
 rm sticky/n.list.building
 ln -s "$PWD/nowhere" sticky/n.list.building
 run build sticky/n.list one.txt
@@ -78,7 +78,7 @@ mkfifo good
 (umask 000 && exec "$UNSEEN" build --known-good good --seed 9 many.list many.txt 2> err) &
 building=$!
 exec 7<> good
-eventually [ -e many.list.building/list ]
+eventually [ -e many.list.building/.unseen-list ]
 holds [ "$(stat -c %a many.list.building)" = 700 ]
 kill -KILL "$building"
 wait "$building" 2> /dev/null
@@ -100,7 +100,7 @@ is_open() { readlink "/proc/$building/fd/"* 2> /dev/null | grep -q 'n\.list\.bui
 eventually is_open
 mv moved/n.list.building moved/away
 mkdir moved/n.list.building
-cp want.list moved/n.list.building/list
+cp want.list moved/n.list.building/.unseen-list
 printf 'http://e.com/\n' >&3
 exec 3>&-
 wait "$building"
@@ -109,7 +109,7 @@ building=
 last='build in a folder that is moved away'
 expect 2 '' '*'
 holds grep -q '^unseen: error: .*moved' err
-same want.list moved/n.list.building/list
+same want.list moved/n.list.building/.unseen-list
 holds [ ! -e moved/n.list ]
 
 # ---- another user --------------------------------------------------------------------------------
@@ -147,8 +147,8 @@ rm sticky/n.list
 cd sticky || exit 2
 race='for (1 .. 1e7) {
     mkdir "n.list.building", 0777;
-    symlink "../precious", "n.list.building/list.new";
-    unlink "n.list.building/list.new";
+    symlink "../precious", "n.list.building/.unseen-list.new";
+    unlink "n.list.building/.unseen-list.new";
     rmdir "n.list.building";
 }'
 setpriv --reuid $nobody --regid $nobody --clear-groups perl -e "$race" > /dev/null 2>&1 &

@@ -72,20 +72,21 @@ printf '%s kills, %s files left behind by them\n' "$nkills" "$nleft"
 # Whatever the moment was: the files of a build go, and others stay.
 mkdir -m 700 got.list.building
 cp old.list got.list
-echo torn > got.list.building/list
-echo torn > got.list.building/list.new
+echo torn > got.list.building/.unseen-list
+echo torn > got.list.building/.unseen-list.new
 echo torn > got.list.building/.unseen-1-0.spill
 run build --seed 9 got.list $inputs
 expect 0 '' ''
 same got.list want.list
 holds [ ! -e got.list.building ]
 mkdir -m 700 got.list.building
-echo torn > got.list.building/list.new
+echo torn > got.list.building/.unseen-list.new
 echo mine > got.list.building/notes.txt
+cp old.list got.list.building/list # a list of the user, in a folder that happens to have this name
 run build --force --seed 1 got.list one.txt
 expect 0 '' '*'
 holds grep -q '^unseen: warning: .*got.list.building stays: ' err
-holds [ "$(ls -A got.list.building)" = notes.txt ]
+holds [ "$(ls -A got.list.building | tr '\n' ' ')" = 'list notes.txt ' ]
 same got.list old.list
 rm -r got.list.building
 
@@ -96,12 +97,12 @@ building=$!
 exec 7<> fifo
 cat one.txt >&7
 eventually [ -d got.list.building ]
-echo mine > got.list.building/list.new
+echo mine > got.list.building/.unseen-list.new
 run build --seed 9 got.list $inputs
 expect 2 '' '*'
 holds grep -q 'another process is building .*got.list' err
-holds [ "$(cat got.list.building/list.new)" = mine ]
-rm got.list.building/list.new
+holds [ "$(cat got.list.building/.unseen-list.new)" = mine ]
+rm got.list.building/.unseen-list.new
 
 # ---- signals -------------------------------------------------------------------------------------
 # While it reads.
@@ -117,7 +118,7 @@ for signal in INT TERM HUP; do
     start --known-good good --seed 9 got.list $inputs 2> err
     exec 7<> good
     echo http://good.example/ >&7
-    eventually [ -s got.list.building/list ]
+    eventually [ -s got.list.building/.unseen-list ]
     stop $signal
     exec 7>&-
     holds [ "$status" = $((128 + $(kill -l $signal))) ]

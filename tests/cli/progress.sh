@@ -5,6 +5,15 @@
 # Nothing here depends on how fast the machine is: the time that the tool sees is the test's, the input goes on until
 # the line is there, and a run that was too quick to show enough is run again.
 
+# What is not a time stops the clock, and does nothing else.
+mkfifo no_clock
+printf 'nan\n' > nan_clock
+for no_clock in no_clock nan_clock missing_clock; do
+    last="a clock that is $no_clock"
+    [ "$(echo 1 | UNSEEN_TEST_CLOCK=$no_clock timeout 20 "$UNSEEN" --progress=always 2> err)" = 1 ] || complain "$last"
+    holds [ "$(grep -ci nan err)" = 0 ]
+done
+
 # Into a log or a pipe only if asked for: a line after a second, then every five.
 printf '1\n' > one
 unseen add s.unseen one
