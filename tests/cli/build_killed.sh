@@ -3,7 +3,7 @@
 #
 #     build_killed.sh [ROUNDS]       rounds of kills, 6 unless told otherwise
 #
-# Label: threads
+# Label: once
 # Syncs are what takes time here, and what a killed program has written is not lost with it: memory
 # is as good as a disk.
 [ ! -w /dev/shm ] || export TMPDIR=/dev/shm
