@@ -14,13 +14,13 @@ const struct unseen_allocator filter_allocator = {filter_alloc, test_free, &filt
 struct unseen_set_options filter_options(const char *filter, double fpr, uint64_t capacity,
                                          unsigned threads)
 {
-    static const uint64_t seed = 1;
+    static const uint8_t seed[8] = {1};
     return (struct unseen_set_options){.size = sizeof(struct unseen_set_options),
                                        .profile = "none",
                                        .fpr = fpr,
                                        .capacity = capacity,
                                        .filter = filter,
-                                       .seed = &seed,
+                                       .seed = seed,
                                        .seed_len = sizeof(seed),
                                        .threads = threads,
                                        .cpu = test_cpu,
@@ -491,7 +491,7 @@ void filter_check_merge(const char *filter, uint64_t capacity, unsigned threads,
 
 void filter_check_mismatch(const char *filter)
 {
-    static const uint64_t seed = 2;
+    static const uint8_t seed[8] = {2};
     const struct unseen_set_options options = filter_options(filter, 1e-3, 10000, 1);
     struct unseen_set *set = filter_make(&options);
     (void)filter_add(set, 0, 1000);

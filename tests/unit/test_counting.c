@@ -26,13 +26,13 @@ static struct unseen_key key_of(uint64_t i)
 static struct unseen_set *fresh_at(enum unseen_cpu cpu, uint64_t capacity, double fpr,
                                    unsigned threads, const struct unseen_allocator *allocator)
 {
-    const uint64_t seed = 1;
+    static const uint8_t seed[8] = {1};
     const struct unseen_set_options options = {.size = sizeof(options),
                                                .profile = "none",
                                                .filter = "counting",
                                                .capacity = capacity,
                                                .fpr = fpr,
-                                               .seed = &seed,
+                                               .seed = seed,
                                                .seed_len = sizeof(seed),
                                                .threads = threads,
                                                .cpu = cpu,

@@ -18,14 +18,14 @@ enum {
     FRAME = 24
 };
 
-static const uint64_t seed = 7;
+static const uint8_t seed[8] = {7};
 
 static struct unseen_set_options options_for(double fpr)
 {
     return (struct unseen_set_options){.size = sizeof(struct unseen_set_options),
                                        .profile = "none",
                                        .fpr = fpr,
-                                       .seed = &seed,
+                                       .seed = seed,
                                        .seed_len = sizeof(seed),
                                        .cpu = test_cpu};
 }

@@ -29,10 +29,10 @@ static void build(enum unseen_kind kind, const char *profile, const char *const 
 {
     struct unseen_error error = {.text = ""};
     struct unseen_list_build *b = NULL;
-    static const uint64_t seed = 7;
+    static const uint8_t seed[8] = {7};
     const struct unseen_list_build_options options = {.size = sizeof(options),
                                                       .fpr = 1e-6,
-                                                      .seed = &seed,
+                                                      .seed = seed,
                                                       .seed_len = sizeof(seed),
                                                       .kind = kind,
                                                       .profile = profile,

@@ -29,9 +29,9 @@ static void make_list(void)
     static uint64_t keys[NKEYS];
     struct unseen_error error;
     struct unseen_list_build *b = NULL;
-    const uint64_t seed = 42;
+    static const uint8_t seed[8] = {42};
     const struct unseen_list_build_options options = {
-        .size = sizeof(options), .seed = &seed, .seed_len = sizeof(seed), .cpu = test_cpu};
+        .size = sizeof(options), .seed = seed, .seed_len = sizeof(seed), .cpu = test_cpu};
     uint64_t state = 1;
     for (size_t i = 0; i < NKEYS; i++) {
         keys[i] = test_random(&state);

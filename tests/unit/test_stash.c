@@ -143,12 +143,12 @@ enum {
 
 static struct unseen_set *make_set(enum compact_width width, unsigned threads)
 {
-    static const uint64_t seed = 1;
+    static const uint8_t seed[8] = {1};
     struct unseen_set_options options = {
         .size = sizeof(options),
         .profile = "none",
         .fpr = test_fprs[width],
-        .seed = &seed,
+        .seed = seed,
         .seed_len = sizeof(seed),
         .threads = threads,
         .cpu = test_cpu,
