@@ -9,6 +9,7 @@
 #               library, the tests of the tool with the label "bytes"
 #               + all tests of the tool, and all SIMD levels of unit tests
 #     tsan      the tests with threads, under ThreadSanitizer
+#               + unit/store and unit/list_spill, which take minutes there
 #     fuzz      each fuzz target for a few seconds in the build of asan, starting from its corpus
 #     portable  unit tests as s390x (big endian), under qemu
 #               + as aarch64
@@ -178,7 +179,10 @@ stage_asan() {
 }
 
 stage_tsan() {
-    configure_build tsan unseen thread_tests print_urls -- --preset tsan && $fixed ctest --preset tsan $not_in_all
+    local slow='^unit/(store|list_spill)/'
+    [ -z "$all" ] || slow='^$'
+    configure_build tsan unseen thread_tests print_urls -- --preset tsan &&
+        $fixed ctest --preset tsan $not_in_all -E "$slow"
 }
 
 # Each target, two at a time, for $1 seconds. libFuzzer's own report ends a failing run with a non-zero

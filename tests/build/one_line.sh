@@ -1,6 +1,7 @@
 # src/ compiles with one line and no configure step: the library with a small program by clang, the tool by
 # the compiler of the system. Without optimisation: the stages of tools/test.sh compile the same with it, and
 # here it would take two minutes.
+# Label: all
 . "$(dirname "$0")/common.bash"
 cd "$SOURCE"
 
