@@ -44,6 +44,14 @@ enum unseen_kind {
     UNSEEN_KIND_PHONE = 4        /* a phone number */
 };
 
+/* The kind of phone numbers of which national ones, without + or 00, are in the country with this
+ * code, 1 to 999: 86 for China. Entries and questions of such a list meet in both spellings. */
+#define UNSEEN_KIND_PHONE_OF(code) ((enum unseen_kind)(UNSEEN_KIND_PHONE + 0x100 * (code)))
+
+/* The country of a kind (0: none), and the kind without it. */
+#define UNSEEN_KIND_COUNTRY(kind) ((unsigned)(kind) >> 8)
+#define UNSEEN_KIND_GROUP(kind)   ((unsigned)(kind)&0xff)
+
 /* The name of a kind: "url", "expressions", "mail", "ip", "phone". Static text; NULL for an unknown
  * kind, so a loop from 0 ends there. */
 UNSEEN_API const char *unseen_kind_name(enum unseen_kind kind);

@@ -38,7 +38,7 @@ static bool check_list(const struct service *s, const struct opened_list *list)
     static const enum unseen_kind usual[] = {UNSEEN_KIND_URL, UNSEEN_KIND_MAIL, UNSEEN_KIND_IP};
     unsigned suits = 0;
     const enum unseen_kind kind = list->kind;
-    if (!(kinds >> kind & 1)) {
+    if (!(kinds >> UNSEEN_KIND_GROUP(kind) & 1)) {
         while (suits < sizeof(usual) / sizeof(usual[0]) - 1 && !(kinds >> usual[suits] & 1)) {
             suits++;
         }
@@ -293,7 +293,7 @@ enum find_answer service_find(struct service *s, enum find_type type, struct uns
 {
     char room[HOST_ROOM];
     uint8_t verdict = UNSEEN_NEW;
-    if (s->list.list && !(kinds_for(type) >> s->list.kind & 1)) {
+    if (s->list.list && !(kinds_for(type) >> UNSEEN_KIND_GROUP(s->list.kind) & 1)) {
         return FIND_ABSENT;
     }
     if (type == FIND_HOST && !(s->list.list && s->list.kind == UNSEEN_KIND_IP)) {

@@ -5,6 +5,7 @@
  * form of RFC 5952, and the length of the prefix unless that is all bits.
  *
  *     192.0.2.7/24        192.0.2.0/24       bits of the host are cut off
+ *     192.0.2.0/255.255.255.0                the same network
  *     2001:DB8:0::7       2001:db8::7
  *     ::ffff:192.0.2.7    192.0.2.7          the same address, mapped
  *
@@ -113,6 +114,24 @@ static bool holds_mapped(const struct network *network)
     return !network->v4 && memcmp(network->pieces, mapped, sizeof(mapped)) == 0;
 }
 
+/* Reads a netmask, such as 255.255.255.0, for the length of the prefix. */
+static bool read_netmask(struct unseen_bytes in, bool v4, unsigned *nbits_out)
+{
+    struct network ones = {.nbits = 0};
+    unsigned n = 0;
+    if (!read_address(in, &ones) || ones.v4 != v4) {
+        return false;
+    }
+    const uint16_t *const pieces = pieces_of(&ones);
+    while (n < 16 * npieces_of(&ones) && (pieces[n / 16] << n % 16 & 0x8000)) {
+        n++;
+    }
+    struct network prefix = ones;
+    mask(pieces_of(&prefix), npieces_of(&prefix), n);
+    *nbits_out = n;
+    return memcmp(prefix.pieces, ones.pieces, sizeof(ones.pieces)) == 0;
+}
+
 static bool read_network(struct unseen_bytes in, struct network *network)
 {
     in = without_blanks(in);
@@ -124,9 +143,13 @@ static bool read_network(struct unseen_bytes in, struct network *network)
     }
     const unsigned all = network->v4 ? V4_BITS : V6_BITS;
     network->nbits = all;
-    if (slash && (!read_length(without_first(in, address.len + 1), &network->nbits) ||
-                  network->nbits > all)) {
-        return false;
+    if (slash) {
+        const struct unseen_bytes length = without_first(in, address.len + 1);
+        if ((!read_length(length, &network->nbits) &&
+             !read_netmask(length, network->v4, &network->nbits)) ||
+            network->nbits > all) {
+            return false;
+        }
     }
     if (is_mapped(network)) {
         network->v4 = true;

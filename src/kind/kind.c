@@ -6,6 +6,7 @@
 #include "kind/kind.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -19,13 +20,20 @@ static const struct unseen__kind *const kinds[] = {
 };
 
 enum {
-    NKINDS = sizeof(kinds) / sizeof(*kinds)
+    NKINDS = sizeof(kinds) / sizeof(*kinds),
+    DOMAIN_LONGEST = 253, /* as text: RFC 1035, section 2.3.4 */
+    LABEL_LONGEST = 63,
+    COUNTRY_MAX = 999
 };
 
-/* NULL if the kind is unknown. */
+/* NULL if the kind is unknown. Only phone numbers have a country. */
 static const struct unseen__kind *find_kind(enum unseen_kind kind)
 {
-    return (unsigned)kind < NKINDS ? kinds[kind] : NULL;
+    const unsigned i = UNSEEN_KIND_GROUP(kind);
+    const unsigned country = UNSEEN_KIND_COUNTRY(kind);
+    return i < NKINDS && (country == 0 || (i == UNSEEN_KIND_PHONE && country <= COUNTRY_MAX))
+               ? kinds[i]
+               : NULL;
 }
 
 const char *unseen_kind_name(enum unseen_kind kind)
@@ -34,10 +42,11 @@ const char *unseen_kind_name(enum unseen_kind kind)
     return k ? k->name : NULL;
 }
 
-const char *unseen__kind_id(enum unseen_kind kind)
+void unseen__kind_id(enum unseen_kind kind, char id[UNSEEN__KIND_ID_MAX + 1])
 {
-    const struct unseen__kind *const k = find_kind(kind);
-    return k ? k->id : NULL;
+    const unsigned country = UNSEEN_KIND_COUNTRY(kind);
+    const char *const kind_id = kinds[UNSEEN_KIND_GROUP(kind)]->id;
+    (void)snprintf(id, UNSEEN__KIND_ID_MAX + 1, country > 0 ? "%s+%u" : "%s", kind_id, country);
 }
 
 bool unseen__kind_takes_url(enum unseen_kind kind)
@@ -48,13 +57,40 @@ bool unseen__kind_takes_url(enum unseen_kind kind)
 
 enum unseen_status unseen__kind_of_id(const char *id, enum unseen_kind *kind_out)
 {
+    const size_t len = strcspn(id, "+");
+    unsigned country = 0;
+    const char *const code = id + len + 1; /* if there is a + */
+    if (id[len] == '+' &&
+        (*code == '0' || !ascii_read_number(code, strlen(code), COUNTRY_MAX, &country) ||
+         country == 0)) {
+        return UNSEEN_ERR_NAME;
+    }
     for (unsigned i = 0; i < NKINDS; i++) {
-        if (strcmp(kinds[i]->id, id) == 0) {
-            *kind_out = (enum unseen_kind)i;
+        const enum unseen_kind kind = (enum unseen_kind)(i | country << 8);
+        if (strlen(kinds[i]->id) == len && memcmp(kinds[i]->id, id, len) == 0 && find_kind(kind)) {
+            *kind_out = kind;
             return UNSEEN_OK;
         }
     }
     return UNSEEN_ERR_NAME;
+}
+
+bool unseen__is_domain(struct unseen_bytes domain)
+{
+    size_t label_len = 0;
+    if (domain.len > DOMAIN_LONGEST) {
+        return false;
+    }
+    for (size_t i = 0; i < domain.len; i++) {
+        const char c = domain.data[i];
+        const bool dot = c == '.';
+        const bool in_name = is_ascii_alnum(c) || c == '-' || c == '_';
+        if (dot ? label_len == 0 : !in_name || label_len == LABEL_LONGEST) {
+            return false;
+        }
+        label_len = dot ? 0 : label_len + 1;
+    }
+    return label_len > 0;
 }
 
 unsigned unseen_kind_texts_max(enum unseen_kind kind)
@@ -101,7 +137,13 @@ enum unseen_status unseen_kind_entry(enum unseen_kind kind, const struct unseen_
     if (without_blanks(in).len == 0) {
         return refuse_entry(UNSEEN_ENTRY_EMPTY, entry_out, fitness_out);
     }
-    return k->entry(url, in, buf, cap, entry_out, fitness_out);
+    const enum unseen_status status = k->entry(url, in, buf, cap, entry_out, fitness_out);
+    const unsigned country = UNSEEN_KIND_COUNTRY(kind);
+    if (status == UNSEEN_OK && country > 0 && entry_out->len > 0 &&
+        !unseen__phone_set_country(country, buf, entry_out)) {
+        return refuse_entry(UNSEEN_ENTRY_INVALID, entry_out, fitness_out);
+    }
+    return status;
 }
 
 enum unseen_status unseen_kind_texts(enum unseen_kind kind, const struct unseen_url *url,
@@ -118,5 +160,11 @@ enum unseen_status unseen_kind_texts(enum unseen_kind kind, const struct unseen_
         *n_out = 0;
         return UNSEEN_OK;
     }
-    return k->texts(url, in, buf, cap, texts, n_out);
+    const enum unseen_status status = k->texts(url, in, buf, cap, texts, n_out);
+    const unsigned country = UNSEEN_KIND_COUNTRY(kind);
+    if (status == UNSEEN_OK && country > 0 && *n_out > 0 &&
+        !unseen__phone_set_country(country, buf, &texts[0])) {
+        *n_out = 0;
+    }
+    return status;
 }

@@ -54,14 +54,28 @@ extern const struct unseen__kind unseen__kind_mail;
 extern const struct unseen__kind unseen__kind_ip;
 extern const struct unseen__kind unseen__kind_phone;
 
-/* The id of a kind in the header of a list; NULL for an unknown kind. */
-const char *unseen__kind_id(enum unseen_kind kind);
+enum {
+    UNSEEN__KIND_ID_MAX = 31 /* bytes */
+};
+
+/* Writes the id of a kind in the header of a list, as a string: "mail/1", and "phone/1+86" of the
+ * numbers of a country. */
+void unseen__kind_id(enum unseen_kind kind, char id[UNSEEN__KIND_ID_MAX + 1]);
 
 /* True for kinds whose entries and questions go through a canonicaliser. */
 bool unseen__kind_takes_url(enum unseen_kind kind);
 
 /* The kind with that id. Errors: NAME. */
 enum unseen_status unseen__kind_of_id(const char *id, enum unseen_kind *kind_out);
+
+/* Is it a name as the DNS has them: labels of letters, digits, hyphens and underscores, which
+ * domains that send mail have? Browsers take more bytes for a host, such as quotes and commas, but
+ * nobody can register a name with them. */
+bool unseen__is_domain(struct unseen_bytes domain);
+
+/* Puts the code of the country in front of a national number, which phone_entry or phone_texts
+ * wrote to buf. False: it has too many digits then. */
+bool unseen__phone_set_country(unsigned country, char *buf, struct unseen_bytes *number);
 
 static inline struct unseen_bytes without_blanks(struct unseen_bytes in)
 {

@@ -10,8 +10,9 @@
  *     2001:db8::7                        [2001:db8::7]/     everything at that address
  *
  * Questions are read leniently: nearly any line looks like a URL. So entries are judged by more.
- * Taken for URLs, "jo@gmail.com" would block a mail provider, "0.0.0.0 evil.com" or a filter rule
- * such as "||evil.com^" would block nothing at all, and "2001:db8::/32" the address 0.0.7.209.
+ * Taken for URLs, "jo@gmail.com" would block a mail provider, "0.0.0.0 evil.com",
+ * "evil.com,malware" or a filter rule such as "||evil.com^" would block nothing at all, and
+ * "2001:db8::/32" the address 0.0.7.209.
  *
  * Entries and questions are read as browsers read a URL (src/url/browsed.c): as Safe Browsing
  * published it, a URL could be spelt past a list. */
@@ -27,6 +28,11 @@
 enum {
     V6_LONGEST = 45 /* ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255 */
 };
+
+static bool is_slash(char c)
+{
+    return c == '/' || c == '\\';
+}
 
 static bool begins_with(struct unseen_bytes in, const char *text)
 {
@@ -69,20 +75,46 @@ static bool has_control(struct unseen_bytes in)
     return false;
 }
 
-/* Is the host an address, or a name as browsers take it, without wildcards? */
+static bool is_ipv4(struct unseen_bytes host)
+{
+    uint32_t address;
+    return unseen__ipv4_parse_strict(host.data, host.len, &address);
+}
+
+/* Is the host an address, or a name that may be one? A name that ends in a number may not. */
 static bool is_host(struct unseen_bytes host)
 {
     uint16_t pieces[8];
-    if (host.data[0] == '[') {
-        return host.len > 2 && unseen__ipv6_parse(host.data + 1, host.len - 2, pieces);
-    }
-    for (size_t i = 0; i < host.len; i++) {
-        if ((unseen__url_class[(unsigned char)host.data[i]] & UNSEEN__FORBIDDEN_DOMAIN) ||
-            host.data[i] == '*') {
+    return host.data[0] == '['
+               ? host.len > 2 && unseen__ipv6_parse(host.data + 1, host.len - 2, pieces)
+               : unseen__is_domain(host) &&
+                     (!unseen__ipv4_wanted(host.data, host.len) || is_ipv4(host));
+}
+
+static bool is_digits_and_dots(struct unseen_bytes in)
+{
+    for (size_t i = 0; i < in.len; i++) {
+        if (!is_ascii_digit(in.data[i]) && in.data[i] != '.') {
             return false;
         }
     }
     return true;
+}
+
+/* Is it something else than the site or the page at an IPv4 address that it would be without a
+ * scheme? A number such as 3221225991 is the serial of a zone, a row or an identifier, and
+ * 192.0.2.0/24 is a network. */
+static bool is_number(struct unseen_bytes in, struct unseen_bytes host, struct unseen_bytes path)
+{
+    const bool is_same = in.len >= host.len && memcmp(in.data, host.data, host.len) == 0;
+    return is_ipv4(host) && in.data[0] != '[' && !has_scheme(in) &&
+           (!is_same || (path.len > 0 && is_digits_and_dots(path)));
+}
+
+/* Does it begin with a single slash? That is a path, or a pattern for paths. */
+static bool is_path(struct unseen_bytes in)
+{
+    return in.len > 0 && is_slash(in.data[0]) && (in.len == 1 || !is_slash(in.data[1]));
 }
 
 static bool ends_with_wildcard(struct unseen_bytes text)
@@ -90,11 +122,12 @@ static bool ends_with_wildcard(struct unseen_bytes text)
     return text.len >= 2 && memcmp(text.data + text.len - 2, "/*", 2) == 0;
 }
 
-static enum unseen_entry judge_expression(struct unseen_bytes text)
+static enum unseen_entry judge_expression(struct unseen_bytes in, struct unseen_bytes text)
 {
     const char *const slash = memchr(text.data, '/', text.len);
     const struct unseen_bytes host = {text.data, (size_t)(slash - text.data)};
-    if (!is_host(host) || ends_with_wildcard(text)) {
+    if (!is_host(host) || is_number(in, host, without_first(text, host.len + 1)) ||
+        ends_with_wildcard(text)) {
         return UNSEEN_ENTRY_INVALID;
     }
     const bool is_whole_site = host.len + 1 == text.len;
@@ -129,7 +162,7 @@ static enum unseen_status expressions_entry(const struct unseen_url *url, struct
     char room[V6_LONGEST + 2];
     size_t n = 0;
     in = with_brackets(without_wildcard(without_blanks(in)), room);
-    if (has_control(in) || (!has_scheme(in) && has_user(in))) {
+    if (has_control(in) || is_path(in) || (!has_scheme(in) && has_user(in))) {
         return refuse_entry(UNSEEN_ENTRY_INVALID, entry_out, fitness_out);
     }
     const enum unseen_status status =
@@ -139,7 +172,7 @@ static enum unseen_status expressions_entry(const struct unseen_url *url, struct
         return status;
     }
     const enum unseen_entry fitness =
-        n > 0 ? judge_expression(expressions[0]) : UNSEEN_ENTRY_INVALID;
+        n > 0 ? judge_expression(in, expressions[0]) : UNSEEN_ENTRY_INVALID;
     if (fitness == UNSEEN_ENTRY_INVALID) {
         return refuse_entry(fitness, entry_out, fitness_out);
     }

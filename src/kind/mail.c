@@ -40,8 +40,6 @@
 
 enum {
     LABELS_MAX = 8,       /* domains above the whole one that are asked for */
-    DOMAIN_LONGEST = 253, /* as text: RFC 1035, section 2.3.4 */
-    LABEL_LONGEST = 63,
     LITERAL_EXTRA = 2,    /* bytes by which an address can become longer */
     ADDRESS_LONGEST = 254 /* RFC 5321, section 4.5.3.1.3, without the brackets */
 };
@@ -353,27 +351,10 @@ static bool is_address_literal(struct unseen_bytes domain)
     return true;
 }
 
-/* Host names have no underscore, but domains that send mail have. */
-static bool is_name_byte(char c)
-{
-    return is_ascii_alnum(c) || c == '-' || c == '_';
-}
-
-/* Is it a name of labels, and not an IPv4 address? That would be an entry of another kind. */
+/* Is it a name, and not an IPv4 address? That would be an entry of another kind. */
 static bool is_domain(struct unseen_bytes domain)
 {
-    size_t label_len = 0;
-    if (domain.len > DOMAIN_LONGEST || unseen__ipv4_wanted(domain.data, domain.len)) {
-        return false;
-    }
-    for (size_t i = 0; i < domain.len; i++) {
-        const bool dot = domain.data[i] == '.';
-        if (dot ? label_len == 0 : !is_name_byte(domain.data[i]) || label_len == LABEL_LONGEST) {
-            return false;
-        }
-        label_len = dot ? 0 : label_len + 1;
-    }
-    return label_len > 0;
+    return unseen__is_domain(domain) && !unseen__ipv4_wanted(domain.data, domain.len);
 }
 
 /* Is it atoms and dots, or a quoted string (RFC 5321, section 4.1.2)? Bytes above ASCII may be in

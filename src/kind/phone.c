@@ -9,7 +9,15 @@
  *     110                    110            short numbers have three digits or more
  *     (full-width digits)                   digits, + and separators of all scripts count
  *
- * So write international numbers both in lists and in questions. In a question "tel:" is dropped,
+ * So write international numbers both in lists and in questions, or give the list a country
+ * (UNSEEN_KIND_PHONE_OF): its national numbers get the code of the country, in entries and in
+ * questions. What is dialled in front of a number within a country goes:
+ *
+ *     of country 49: 089 123456               +4989123456
+ *     of country 1: 1 212 555 0100            +12125550100
+ *     of country 39: 06 1234567               +39061234567, where the 0 is a part of the number
+ *
+ * In a question "tel:" is dropped,
  * and so is an extension or what else follows the number behind ";", "x", "ext" or "#". */
 #include "kind/kind.h"
 
@@ -21,7 +29,8 @@
 enum {
     DIGITS_MIN = 3,
     DIGITS_MAX = 15,
-    TEXT_MAX = DIGITS_MAX + 3 /* the + or 00, and one digit too many */
+    CODE_DIGITS = 3,                        /* of a country */
+    TEXT_MAX = DIGITS_MAX + 3 + CODE_DIGITS /* the + or 00, one digit too many, and a code */
 };
 
 static bool is_separator(char c)
@@ -116,7 +125,7 @@ static size_t write_dialled(struct unseen_bytes in, bool is_question, char *out)
         }
         const char c = take_char(&in);
         if (is_ascii_digit(c) || (c == '+' && len == 0)) {
-            if (len == TEXT_MAX) {
+            if (len == TEXT_MAX - CODE_DIGITS) {
                 return 0;
             }
             out[len++] = c;
@@ -146,6 +155,49 @@ static bool read_phone(struct unseen_bytes in, bool is_question, char *buf,
     *number_out = (struct unseen_bytes){buf, len};
     return ndigits >= DIGITS_MIN && ndigits <= DIGITS_MAX && !(international && buf[1] == '0');
 }
+
+/* ---- Countries ------------------------------------------------------------------------------- */
+
+/* What is dialled in front of a national number within a country, where that is not 0. */
+static const struct {
+    unsigned country;
+    const char *prefix;
+    size_t len; /* of the digits with the prefix; 0: any */
+} trunks[] = {{1, "1", 11}, {7, "8", 11}, {36, "06", 0}, {39, "", 0}, {378, "", 0}, {379, "", 0}};
+
+/* The number of digits to drop from a national number. */
+static size_t trunk_len(unsigned country, struct unseen_bytes number)
+{
+    const char *prefix = "0";
+    for (size_t i = 0; i < sizeof(trunks) / sizeof(trunks[0]); i++) {
+        if (trunks[i].country == country) {
+            const bool fits = trunks[i].len == 0 || trunks[i].len == number.len;
+            prefix = fits ? trunks[i].prefix : "";
+        }
+    }
+    const size_t len = strlen(prefix);
+    return number.len > len && memcmp(number.data, prefix, len) == 0 ? len : 0;
+}
+
+bool unseen__phone_set_country(unsigned country, char *buf, struct unseen_bytes *number)
+{
+    char code[CODE_DIGITS + 1];
+    size_t ncode = 0;
+    if (number->data[0] == '+') {
+        return true;
+    }
+    for (unsigned rest = country; rest > 0; rest /= 10) {
+        code[CODE_DIGITS - ncode++] = (char)('0' + rest % 10);
+    }
+    code[CODE_DIGITS - ncode++] = '+';
+    const struct unseen_bytes bare = without_first(*number, trunk_len(country, *number));
+    memmove(buf + ncode, bare.data, bare.len);
+    memcpy(buf, code + CODE_DIGITS + 1 - ncode, ncode);
+    *number = (struct unseen_bytes){buf, ncode + bare.len};
+    return number->len <= DIGITS_MAX + 1;
+}
+
+/* ---- The kind -------------------------------------------------------------------------------- */
 
 static enum unseen_status phone_entry(const struct unseen_url *url, struct unseen_bytes in,
                                       char *buf, size_t cap, struct unseen_bytes *entry_out,

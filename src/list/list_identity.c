@@ -49,9 +49,8 @@ enum unseen_status unseen__list_identity_make(struct unseen__list_identity *iden
                                      "entries of the kind \"%s\" have no profile",
                                      unseen_kind_name(kind));
     }
-    const char *kind_id = unseen__kind_id(kind);
     const char *url_id = unseen_url_id(identity->url);
-    memcpy(header->kind, kind_id, strlen(kind_id));
+    unseen__kind_id(kind, header->kind);
     memcpy(header->profile, url_id, strlen(url_id));
     drop_plain(identity);
     return UNSEEN_OK;

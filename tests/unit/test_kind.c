@@ -37,6 +37,11 @@ static void test_names(void)
         CHECK_EQ(unseen_kind_bound((enum unseen_kind)i, SIZE_MAX) == 0, i != 3 && i != 4);
     }
     CHECK(unseen_kind_name(unknown) == NULL);
+    CHECK(strcmp(unseen_kind_name(UNSEEN_KIND_PHONE_OF(999)), "phone") == 0);
+    CHECK(unseen_kind_name(UNSEEN_KIND_PHONE_OF(1000)) == NULL);
+    CHECK(unseen_kind_name((enum unseen_kind)(UNSEEN_KIND_MAIL + 0x100)) == NULL);
+    CHECK_EQ(UNSEEN_KIND_COUNTRY(UNSEEN_KIND_PHONE_OF(86)), 86);
+    CHECK_EQ(UNSEEN_KIND_GROUP(UNSEEN_KIND_PHONE_OF(86)), UNSEEN_KIND_PHONE);
     CHECK_EQ(unseen_kind_texts_max(unknown), 0);
     CHECK_EQ(unseen_kind_bound(unknown, 1), 0);
 }
@@ -177,6 +182,43 @@ static const struct line expressions_lines[] = {
     {"1.2.3.4:80 word", "", INVALID},
     {"http://evil.com:80a/", "", INVALID},
     {"//u@evil.com:x/", "", INVALID},
+    /* Browsers take these for hosts, but nobody can register them. */
+    {"\"evil.com\"", "", INVALID},
+    {"'evil.com'", "", INVALID},
+    {"`evil.com`", "", INVALID},
+    {"evil.com,malware", "", INVALID},
+    {"evil.com, 2026", "", INVALID},
+    {"evil.com;x", "", INVALID},
+    {"evil.com=1", "", INVALID},
+    {"{evil.com}", "", INVALID},
+    {"address=/evil.com/", "", INVALID},
+    {"evil.com$third-party", "", INVALID},
+    {"\"http://evil.com/x\"", "", INVALID},
+    {"evil.com,malware/x", "", INVALID},
+    {"a123456789012345678901234567890123456789012345678901234567890123.example", "", INVALID},
+    /* Numbers are addresses to browsers, but not in a list. */
+    {"3221225991", "", INVALID},
+    {"0xc0000207", "", INVALID},
+    {"192.0.519", "", INVALID},
+    {"2026112700", "", INVALID},
+    {"192.0.2.010", "", INVALID},
+    {"[::ffff:192.0.2.7]/x", "192.0.2.7/x", FINE},
+    {"192.0.2.7.", "192.0.2.7/", FINE},
+    {"192.0.2.0/24", "", INVALID},
+    {"192.0.2.0/255.255.255.0", "", INVALID},
+    {"http://192.0.2.0/24", "192.0.2.0/24", FINE},
+    {"192.0.2.0/24/x", "192.0.2.0/24/x", FINE},
+    {"192.0.2.1-192.0.2.9", "", INVALID},
+    {"evil.123", "", INVALID},
+    {"evil.0x7f/x", "", INVALID},
+    {"http://evil.123/", "", INVALID},
+    {"192.0.2.7:80/x", "192.0.2.7/x", FINE},
+    /* A path, or a pattern for paths, is not a site. */
+    {"/evil.com/", "", INVALID},
+    {"/evil.com/x", "", INVALID},
+    {"\\evil.com/", "", INVALID},
+    {"\\\\evil.com/x", "evil.com/x", FINE},
+    {"http:/evil.com/x", "evil.com/x", FINE},
 };
 
 static const struct line mail_lines[] = {
@@ -283,7 +325,18 @@ static const struct line ip_lines[] = {
     {"192.0.2.7/024", "", INVALID},
     {"192.0.2.7/-1", "", INVALID},
     {"192.0.2.7/4294967320", "", INVALID},
-    {"192.0.2.7/255.255.255.0", "", INVALID},
+    {"192.0.2.7/255.255.255.0", "192.0.2.0/24", FINE},
+    {"192.0.2.7/255.255.255.255", "192.0.2.7", FINE},
+    {"10.0.0.0/255.255.255.254", "10.0.0.0/31", FINE},
+    {"10.0.0.0/254.0.0.0", "10.0.0.0/7", DANGEROUS},
+    {"10.0.0.0/0.0.0.0", "0.0.0.0/0", DANGEROUS},
+    {"2001:db8::7/ffff:ffff::", "2001:db8::/32", FINE},
+    {"192.0.2.0/0.0.0.255", "", INVALID},
+    {"192.0.2.0/255.0.255.0", "", INVALID},
+    {"192.0.2.0/255.255.255.1", "", INVALID},
+    {"192.0.2.0/255.255.255", "", INVALID},
+    {"192.0.2.0/ffff::", "", INVALID},
+    {"2001:db8::/255.255.0.0", "", INVALID},
     {"192.0.2.1-192.0.2.9", "", INVALID},
     {"192.0.2.*", "", INVALID},
     {"192.0.2", "", INVALID},
@@ -331,6 +384,35 @@ static const struct line phone_lines[] = {
     {"0800-FLOWERS", "", INVALID},
     {"123456 x12", "", INVALID},
     {"- ()", "", INVALID},
+};
+
+/* National numbers of countries; the last field is the country. */
+static const struct {
+    struct line line;
+    unsigned country;
+} national_lines[] = {
+    {{"138 0013 8000", "+8613800138000", FINE}, 86},
+    {{"(010) 1234-5678", "+861012345678", FINE}, 86},
+    {{"+86 138 0013 8000", "+8613800138000", FINE}, 86},
+    {{"0049 89 123456", "+4989123456", FINE}, 86},
+    {{"110", "+86110", FINE}, 86},
+    {{"089 123456", "+4989123456", FINE}, 49},
+    {{"89123456", "+4989123456", FINE}, 49},
+    {{"0", "", INVALID}, 49},
+    {{"12345678901234", "", INVALID}, 49}, /* 16 digits with the code */
+    {{"0123456789012345", "", INVALID}, 49},
+    {{"012345678901234", "", INVALID}, 49},
+    {{"01234567890123", "+491234567890123", FINE}, 49},
+    {{"1 (212) 555-0100", "+12125550100", FINE}, 1},
+    {{"212 555 0100", "+12125550100", FINE}, 1},
+    {{"112", "+1112", FINE}, 1}, /* its 1 is not dialled in front of a number */
+    {{"8 (495) 123-45-67", "+74951234567", FINE}, 7},
+    {{"812 1234567", "+78121234567", FINE}, 7},
+    {{"06 30 123 4567", "+36301234567", FINE}, 36},
+    {{"06 1234567", "+39061234567", FINE}, 39},
+    {{"0549 123456", "+3780549123456", FINE}, 378},
+    {{"FLOWERS", "", INVALID}, 49},
+    {{" ", "", EMPTY}, 49},
 };
 
 /* Whether the text is among those that it makes itself as a question. */
@@ -393,6 +475,9 @@ static void test_entries(void)
     CHECK_LINES(UNSEEN_KIND_MAIL, NULL, mail_lines);
     CHECK_LINES(UNSEEN_KIND_IP, NULL, ip_lines);
     CHECK_LINES(UNSEEN_KIND_PHONE, NULL, phone_lines);
+    for (size_t i = 0; i < sizeof(national_lines) / sizeof(national_lines[0]); i++) {
+        check_line(UNSEEN_KIND_PHONE_OF(national_lines[i].country), NULL, &national_lines[i].line);
+    }
     unseen_url_free(none);
 }
 
@@ -558,6 +643,8 @@ static void test_spelt_questions(void)
     check_texts(UNSEEN_KIND_IP, "1:2", "");
     check_texts(UNSEEN_KIND_IP, "192.0.2.8:x", "");
     check_texts(UNSEEN_KIND_PHONE, "12 x7", "");
+    check_texts(UNSEEN_KIND_PHONE_OF(86), "tel:010-1234-5678;ext=7", "+861012345678 ");
+    check_texts(UNSEEN_KIND_PHONE_OF(49), "089 12345678901234", "");
     check_texts(UNSEEN_KIND_PHONE, "+49 89 123456 \xff", "");
 }
 

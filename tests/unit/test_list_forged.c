@@ -131,8 +131,15 @@ int main(void)
     CHECK(forge(good_header, change_left, 0, true) == UNSEEN_OK);
 
     struct unseen__list_header header = good_header;
-    snprintf(header.kind, sizeof(header.kind), "sound");
-    CHECK(forge(header, NULL, 0, true) == UNSEEN_ERR_VERSION);
+    static const char *const kinds[] = {"sound",        "phone/1+",     "phone/1+0",
+                                        "phone/1+086",  "phone/1+1000", "phone/1+86x",
+                                        "phone/1+86+1", "mail/1+86",    "phone/2+86"};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        snprintf(header.kind, sizeof(header.kind), "%s", kinds[i]);
+        CHECK(forge(header, NULL, 0, true) == UNSEEN_ERR_VERSION);
+    }
+    snprintf(header.kind, sizeof(header.kind), "phone/1+999");
+    CHECK(forge(header, NULL, 0, true) == UNSEEN_OK);
     header = good_header;
     header.layers[0].npages--;
     CHECK(forge(header, NULL, 0, true) == UNSEEN_ERR_CORRUPT);
