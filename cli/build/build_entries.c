@@ -44,6 +44,7 @@ struct slot {
     uint64_t *keys; /* a line of a hosts file may have several names */
     size_t nkeys;
     size_t keys_cap;
+    struct text allowed;          /* the texts of allowed entries, a line each */
     uint16_t faulty[BATCH_LINES]; /* the lines that are not entries, */
     uint8_t faults[BATCH_LINES];  /* and what is wrong with each */
     size_t nfaults;
@@ -168,19 +169,16 @@ static void put_key(struct slot *s, uint64_t key)
     s->keys[s->nkeys++] = key;
 }
 
-/* True if the entry begins with "scheme:", as every URL does. */
-static bool has_scheme(struct unseen_bytes entry)
+/* Appends the text of an allowed entry. Such texts have no line ends: their kinds refuse those. */
+static void put_allowed(struct slot *s, struct unseen_bytes text)
 {
-    size_t i = 0;
-    while (i < entry.len &&
-           ((entry.data[i] >= 'a' && entry.data[i] <= 'z') ||
-            (entry.data[i] >= '0' && entry.data[i] <= '9') || memchr("+-.", entry.data[i], 3))) {
-        i++;
+    if (!text_append(&s->allowed, text.data, text.len) || !text_append(&s->allowed, "\n", 1)) {
+        s->no_memory = true;
     }
-    return i > 0 && i < entry.len && entry.data[i] == ':';
+    s->counts.nallowed++;
 }
 
-static void pipeline_take_item(void *context, struct unseen_bytes item)
+static void pipeline_take_item(void *context, struct unseen_bytes item, bool allows)
 {
     struct worker *w = context;
     struct slot *s = w->slot;
@@ -202,30 +200,31 @@ static void pipeline_take_item(void *context, struct unseen_bytes item)
             return;
         }
     }
+    if (allows) {
+        put_allowed(s, entry.text);
+        return;
+    }
     if (build_old_meet(&m->old, entry.text)) {
         s->counts.nremoved++;
         return;
     }
-    s->counts.nplain += m->kind == UNSEEN_KIND_URL && !m->takes_bytes && !has_scheme(entry.text);
+    if (entries_is_literal(m->kind, m->takes_bytes, entry.text)) {
+        s->counts.nliteral++;
+        entries_complain(w, FAULT_LITERAL);
+    }
     put_key(s, entry.key);
 }
 
 static void take_line(struct worker *w)
 {
     struct slot *s = w->slot;
-    switch (entry_lines_read(&w->l->how, s->batch.texts[w->i], pipeline_take_item, w)) {
-    case ENTRY_LINE_TAKEN:
-        break;
-    case ENTRY_LINE_SKIPPED:
-        s->counts.ncomments++;
-        break;
-    case ENTRY_LINE_NO_KEY:
-        entries_complain(w, FAULT_NO_KEY);
-        s->counts.nskipped++;
-        break;
-    case ENTRY_LINE_PAGE:
-        entries_complain(w, FAULT_PAGE);
-        break;
+    const struct entry_sink sink = {pipeline_take_item, w};
+    const struct entry_line line = entry_lines_read(&w->l->how, s->batch.texts[w->i], &sink);
+    s->counts.ncomments += line.type == ENTRY_LINE_SKIPPED;
+    if (line.type == ENTRY_LINE_WRONG) {
+        entries_complain(w, line.fault);
+        s->counts.nskipped += line.fault == FAULT_NO_KEY;
+        s->counts.nrules += entries_is_rule(line.fault);
     }
 }
 
@@ -234,6 +233,7 @@ static void pipeline_prepare(struct worker *w, struct slot *s)
     w->slot = s;
     s->counts = (struct build_counts){.nlines = s->batch.n};
     s->nkeys = 0;
+    text_clear(&s->allowed);
     s->nfaults = 0;
     s->no_memory = false;
     text_clear(&w->room);
@@ -283,6 +283,18 @@ static bool add_keys(struct pipeline *l, const struct slot *s)
     return false;
 }
 
+/* Returns false without memory. */
+static bool add_allowed(struct pipeline *l, const struct slot *s)
+{
+    struct text *allowed = &l->m->allowed;
+    if (text_append(allowed, s->allowed.data, s->allowed.len)) {
+        return true;
+    }
+    (void)message_no_memory();
+    pipeline_give_up(l, BUILD_BROKEN);
+    return false;
+}
+
 static bool is_refused(const struct pipeline *l)
 {
     return l->complaints.nrefused > 0;
@@ -300,7 +312,7 @@ static bool pipeline_add(struct pipeline *l, const struct slot *s)
         return false;
     }
     report_faults(l, s);
-    return is_refused(l) || add_keys(l, s);
+    return is_refused(l) || (add_keys(l, s) && add_allowed(l, s));
 }
 
 static void count(struct build_done *done, const struct slot *s)
@@ -313,7 +325,9 @@ static void count(struct build_done *done, const struct slot *s)
     done->counts.ndangerous += c->ndangerous;
     done->counts.nskipped += c->nskipped;
     done->counts.nremoved += c->nremoved;
-    done->counts.nplain += c->nplain;
+    done->counts.nliteral += c->nliteral;
+    done->counts.nrules += c->nrules;
+    done->counts.nallowed += c->nallowed;
 }
 
 /* Adds the slots whose turn it is. The caller holds `order`, which is released while a slot is
@@ -470,6 +484,7 @@ enum build_ending build_entries_run(struct build_job *m)
     reader_release(&l.reader);
     for (size_t i = 0; l.slots && i < SLOTS; i++) {
         free(l.slots[i].keys);
+        text_release(&l.slots[i].allowed);
     }
     free(l.slots);
     pthread_cond_destroy(&l.left);

@@ -14,11 +14,13 @@
 struct build_counts {
     uint64_t nlines;
     uint64_t nentries;
-    uint64_t ncomments;  /* comments, blank lines, and lines of hosts files about the machine */
+    uint64_t ncomments;  /* comments, blank lines, and lines that say nothing about entries */
     uint64_t ndangerous; /* dangerous entries that were taken */
-    uint64_t nskipped;   /* lines that are not entries, left out */
+    uint64_t nskipped;   /* entries and lines that are wrong, left out */
     uint64_t nremoved;   /* entries left out because they were removed from the old list */
-    uint64_t nplain;     /* entries of a list of URLs that are no URLs: matched byte by byte */
+    uint64_t nliteral;   /* entries that only a question in the same spelling meets */
+    uint64_t nrules;     /* rules of other programs that a list cannot keep */
+    uint64_t nallowed;   /* allowed entries */
 };
 
 /* The progress of a build. */
@@ -51,6 +53,7 @@ struct build_job {
     struct progress progress;
     struct unseen_list_build *build;
     struct build_done done;
+    struct text allowed; /* the texts of allowed entries, a line each */
     uint64_t nforgotten; /* changes of the list to be replaced that the new list does not get */
     struct {
         uint64_t nasked;
@@ -86,8 +89,8 @@ enum build_ending build_entries_run(struct build_job *m);
 void build_job_look(struct build_job *m, const struct build_done *done);
 
 /* ---- build_known_good.c -----------------------------------------------------------------------
- * What must never be listed: the lines of --known-good are asked of the finished list, and those
- * that it has, by error or not, are allowed in it. */
+ * What must never be listed: the allowed entries of the inputs are allowed in the finished list.
+ * The lines of --known-good are asked of it, and are allowed if it has them, by error or not. */
 
 /* Checks that the files of --known-good can be read. False if not, which has been reported. */
 bool build_known_good_check(const struct options *o);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * `unseen build --known-good`: allows the known-good lines that the new list would take for listed.
- * Each line is asked as a question of the list's kind. So it is found even if only a folder or a
- * domain that it belongs to is listed. Then the line itself is allowed. */
+ * Allows in the finished list the allowed entries of the inputs, and for `unseen build
+ * --known-good` the known-good lines that the list would take for listed. Each of these lines is
+ * asked as a question of the list's kind. So it is found even if only a folder or a domain that it
+ * belongs to is listed. Then the line itself is allowed. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -129,19 +130,38 @@ static bool known_good_read_all(struct known_good *k)
     return true;
 }
 
+/* Allows the allowed entries. */
+static bool allow_entries(struct known_good *k)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    const struct text *allowed = &k->m->allowed;
+    for (size_t at = 0; at < allowed->len;) {
+        const char *const start = allowed->data + at;
+        const char *const end = memchr(start, '\n', allowed->len - at);
+        const struct unseen_bytes text = {start, (size_t)(end - start)};
+        const enum unseen_status status =
+            unseen_list_edit_change_texts(k->edit, UNSEEN_LIST_ALLOW, &text, 1, NULL, &error);
+        if (status != UNSEEN_OK) {
+            return known_good_report(k, &error, status);
+        }
+        at += text.len + 1;
+    }
+    return true;
+}
+
 bool build_known_good_run(struct build_job *m)
 {
     const char *path = m->folder.list;
     struct known_good k = {.m = m};
     struct unseen_error error = {.status = UNSEEN_OK};
-    const bool wanted = m->o->list.nknown_good > 0;
+    const bool wanted = m->o->list.nknown_good > 0 || m->allowed.len > 0;
     if (!wanted || !lists_open(&k.list, path, UNSEEN_LIST_MAP_PREFETCH, m->cpu)) {
         return !wanted;
     }
     progress_phase(&m->progress, 0, 0);
     enum unseen_status status = unseen_list_edit_open(&k.edit, path, NULL, &error);
-    bool good =
-        status == UNSEEN_OK ? known_good_read_all(&k) : known_good_report(&k, &error, status);
+    bool good = status == UNSEEN_OK ? allow_entries(&k) && known_good_read_all(&k)
+                                    : known_good_report(&k, &error, status);
     if (good) {
         status = unseen_list_edit_commit(k.edit, &error);
         good = status == UNSEEN_OK || known_good_report(&k, &error, status);

@@ -16,6 +16,7 @@ static void build_print_figures(const struct build_job *m, const struct unseen_l
         {"comments", "comments", c->ncomments, true},
         {"dangerous", "dangerous", c->ndangerous, true},
         {"left out", "left_out", c->nskipped, true},
+        {"not taken", "not_taken", c->nrules, true},
         {"removed", "removed", c->nremoved, true},
         {"allowed", "allowed", info->nallowed, true},
         {"known good", "known_good", m->known_good.nasked, true},
@@ -42,33 +43,24 @@ static void build_print_figures(const struct build_job *m, const struct unseen_l
     message_plain("%-12s %.3f", "seconds", progress_seconds(&m->progress));
 }
 
-/* Counts wrong lines, even without --stats: nobody has looked at each of them. */
-static void report_counts(const struct build_counts *c)
-{
-    if (c->ndangerous > 0) {
-        message_warning("%" PRIu64 " dangerous entries were taken", c->ndangerous);
-    }
-    if (c->nskipped > 0) {
-        message_warning("%" PRIu64 " lines that are not entries were left out", c->nskipped);
-    }
-}
-
-/* Warns of entries that no URL can match, such as names of domains. */
-static void report_plain(const struct build_job *m)
+/* Counts entries that are not what other entries are, even without --stats: nobody has looked at
+ * each of them. */
+static void report_counts(const struct build_job *m)
 {
     const struct build_counts *c = &m->done.counts;
-    if (c->nplain > c->nentries / 2) {
-        message_warning("%" PRIu64 " of %" PRIu64
-                        " entries are not URLs: only a question of the same bytes matches them",
-                        c->nplain, c->nentries);
+    if (c->nliteral > 0) {
+        message_warning("%" PRIu64 " of %" PRIu64 " entries %s", c->nliteral, c->nentries,
+                        entries_literal(m->kind, true));
+    }
+    if (c->nallowed > 0) {
+        message_plain("unseen: %" PRIu64 " entries are allowed", c->nallowed);
     }
 }
 
 bool build_job_report(const struct build_job *m)
 {
     struct build_old made;
-    report_counts(&m->done.counts);
-    report_plain(m);
+    report_counts(m);
     if (m->o->report.stats == STATS_NONE && m->known_good.nallowed == 0) {
         return true;
     }

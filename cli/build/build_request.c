@@ -77,16 +77,23 @@ static bool check_from(const struct options *o)
     return true;
 }
 
-static bool report_kinds(const struct build_job *m, enum unseen_kind wanted)
+static bool report_kinds(const struct build_job *m)
 {
-    message_error("%s has the kind %s, not %s", m->o->list.from, unseen_kind_name(m->old.info.kind),
-                  unseen_kind_name(wanted));
-    message_hint("unseen build --from %s %s FILE, without --kind", m->o->list.from,
-                 m->o->seen.path);
+    const enum unseen_kind old = m->old.info.kind;
+    const bool differs = UNSEEN_KIND_GROUP(old) != UNSEEN_KIND_GROUP(m->kind);
+    if (differs) {
+        message_error("%s has the kind %s, not %s", m->o->list.from, unseen_kind_name(old),
+                      unseen_kind_name(m->kind));
+    } else {
+        message_error("the country of %s is %u, not %u", m->o->list.from, UNSEEN_KIND_COUNTRY(old),
+                      UNSEEN_KIND_COUNTRY(m->kind));
+    }
+    message_hint("unseen build --from %s %s FILE, without %s", m->o->list.from, m->o->seen.path,
+                 differs ? "--kind" : "--country");
     return false;
 }
 
-/* Finds the kind; --expressions names a kind, too. */
+/* Finds the kind; --expressions names a kind, too, and --country is a part of one. */
 static bool choose_kind(struct build_job *m)
 {
     const struct options *o = m->o;
@@ -99,7 +106,19 @@ static bool choose_kind(struct build_job *m)
     m->kind = o->list.has_kind      ? o->list.kind
               : o->list.expressions ? UNSEEN_KIND_EXPRESSIONS
                                     : m->old.info.kind;
-    return !o->list.from || m->kind == m->old.info.kind || report_kinds(m, m->kind);
+    if (o->list.country > 0 && UNSEEN_KIND_GROUP(m->kind) != UNSEEN_KIND_PHONE) {
+        message_error("--country is for phone numbers, not for the kind %s",
+                      unseen_kind_name(m->kind));
+        message_hint("unseen build --kind phone --country %u %s FILE", o->list.country,
+                     o->seen.path);
+        return false;
+    }
+    if (o->list.country > 0) {
+        m->kind = UNSEEN_KIND_PHONE_OF(o->list.country);
+    } else if (o->list.from && m->kind == UNSEEN_KIND_GROUP(m->old.info.kind)) {
+        m->kind = m->old.info.kind;
+    }
+    return !o->list.from || m->kind == m->old.info.kind || report_kinds(m);
 }
 
 static bool report_profiles(const struct build_job *m)

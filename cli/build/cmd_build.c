@@ -162,11 +162,11 @@ static bool check_entries(const struct build_job *m)
         message_error("there are no entries: nothing was built");
         return refuse_list(m, "makes an empty list");
     }
-    if (c->nplain > c->nentries / 2) {
+    if (m->kind == UNSEEN_KIND_URL && c->nliteral > c->nentries / 2) {
         message_error("%" PRIu64 " of %" PRIu64
                       " entries are not URLs, and only a question of the same bytes would match "
                       "them: nothing was built",
-                      c->nplain, c->nentries);
+                      c->nliteral, c->nentries);
         message_hint("--expressions takes names for sites, --kind mail, ip and phone other things; "
                      "-p none says that bytes are meant");
         return refuse_list(m, "builds it all the same");
@@ -310,6 +310,7 @@ static void job_release(struct build_job *m)
     build_folder_remove(&m->folder);
     build_folder_release(&m->folder);
     build_inputs_release(&m->inputs);
+    text_release(&m->allowed);
     build_old_close(&m->old);
     unseen_url_free(m->url);
 }

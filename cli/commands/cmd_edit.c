@@ -24,6 +24,7 @@ struct edit {
     struct unseen_list_edit *changes;
     enum unseen_list_change change; /* the change that is being made */
     struct entry_lines how;
+    bool takes_bytes; /* entries are bytes as they are */
     struct text room;
     bool failed; /* something failed, which has been reported: nothing will be changed */
 
@@ -34,6 +35,7 @@ struct edit {
     uint64_t nskipped;  /* entries and lines that are wrong, left out */
     struct complaints complaints;
     uint64_t ndangerous; /* dangerous entries that were taken */
+    uint64_t nliteral;   /* added entries that only a question in the same spelling meets */
 };
 
 enum {
@@ -77,6 +79,7 @@ static bool edit_start(struct edit *e, const struct options *o, enum unseen_cpu 
 {
     struct unseen_error error = {.status = UNSEEN_OK};
     *e = (struct edit){.o = o, .path = o->seen.path, .failed = true};
+    e->complaints = (struct complaints){.key = &o->key, .options = &o->list.entries};
     open_patiently(e, &error);
     if (error.status != UNSEEN_OK) {
         edit_report_open(e, &error);
@@ -86,10 +89,9 @@ static bool edit_start(struct edit *e, const struct options *o, enum unseen_cpu 
         return false;
     }
     e->failed = false;
-    e->complaints =
-        (struct complaints){.key = &o->key, .options = &o->list.entries, .kind = e->list.kind};
-    e->how = entry_lines_of(&o->list.entries, &o->key, e->list.kind,
-                            e->list.kind == UNSEEN_KIND_URL && !unseen_list_url(e->list.list));
+    e->complaints.kind = e->list.kind;
+    e->takes_bytes = e->list.kind == UNSEEN_KIND_URL && !unseen_list_url(e->list.list);
+    e->how = entry_lines_of(&o->list.entries, &o->key, e->list.kind, e->takes_bytes);
     return true;
 }
 
@@ -100,6 +102,7 @@ struct edit_line {
     struct edit *e;
     const struct batch *batch; /* holds the line */
     struct unseen_bytes bytes;
+    enum unseen_list_change change; /* for the item that is being taken */
 };
 
 /* Counts the lines in front of the line, so call it for messages only. */
@@ -113,7 +116,8 @@ static void edit_complain(const struct edit_line *l, enum fault fault)
     struct edit *e = l->e;
     const bool taken = entries_take(&e->o->list.entries, fault);
     e->failed = e->failed || (!taken && !entries_leave_out(&e->o->list.entries, fault));
-    e->ndangerous += taken;
+    e->ndangerous += fault == FAULT_DANGEROUS && taken;
+    e->nliteral += fault == FAULT_LITERAL;
     e->nskipped += !taken;
     if (complaints_count(&e->complaints, fault)) {
         complaints_show(&e->complaints, l->batch->name, edit_line_number(l), l->bytes, fault);
@@ -128,10 +132,11 @@ static void edit_fail(struct edit *e, const struct edit_line *l, const struct un
 
 /* True if an entry to be undone or removed is not in the list. That may be a typing error, so it is
  * counted. */
-static bool is_missing(struct edit *e, struct unseen_bytes entry, bool changed)
+static bool is_missing(const struct edit_line *l, struct unseen_bytes entry, bool changed)
 {
+    struct edit *e = l->e;
     uint8_t verdict = UNSEEN_NEW;
-    switch (e->change) {
+    switch (l->change) {
     case UNSEEN_LIST_DISALLOW:
         return !changed;
     case UNSEEN_LIST_REMOVE:
@@ -151,19 +156,28 @@ static void take_entry(const struct edit_line *l, struct unseen_bytes item,
     struct edit *e = l->e;
     struct unseen_error error = {.status = UNSEEN_OK};
     uint8_t changed = 0;
-    error.status = unseen_list_edit_change(e->changes, e->change, &item, 1, &changed, &error);
+    error.status = unseen_list_edit_change(e->changes, l->change, &item, 1, &changed, &error);
     if (error.status != UNSEEN_OK) {
         edit_fail(e, l, &error);
         return;
     }
     e->nchanged += changed;
-    e->nmissing += is_missing(e, entry, changed);
+    e->nmissing += is_missing(l, entry, changed);
+}
+
+/* The change of an entry, or of an allowed entry, which is allowed where others are added. */
+static enum unseen_list_change change_of(const struct edit *e, bool allows)
+{
+    return !allows                           ? e->change
+           : e->change == UNSEEN_LIST_ADD    ? UNSEEN_LIST_ALLOW
+           : e->change == UNSEEN_LIST_REMOVE ? UNSEEN_LIST_DISALLOW
+                                             : e->change;
 }
 
 /* Only an entry that is added is checked for danger; any entry can be removed. */
-static void edit_take_item(void *context, struct unseen_bytes item)
+static void edit_take_item(void *context, struct unseen_bytes item, bool allows)
 {
-    const struct edit_line *l = context;
+    struct edit_line *l = context;
     struct edit *e = l->e;
     struct unseen_error error = {.status = UNSEEN_OK};
     struct unseen_bytes entry = {NULL, 0};
@@ -178,10 +192,14 @@ static void edit_take_item(void *context, struct unseen_bytes item)
     const bool is_dangerous = fitness == UNSEEN_ENTRY_DANGEROUS;
     if (fitness != UNSEEN_ENTRY_FINE && (!is_dangerous || comes_in)) {
         edit_complain(l, (enum fault)fitness);
-        if (!is_dangerous) {
+        if (!entries_take(&e->o->list.entries, (enum fault)fitness)) {
             return;
         }
     }
+    if (comes_in && entries_is_literal(e->list.kind, e->takes_bytes, entry)) {
+        edit_complain(l, FAULT_LITERAL);
+    }
+    l->change = change_of(e, allows);
     take_entry(l, item, entry);
 }
 
@@ -190,18 +208,11 @@ static void edit_take_line(struct edit_line *l)
     struct edit *e = l->e;
     text_clear(&e->room);
     e->nlines++;
-    switch (entry_lines_read(&e->how, l->bytes, edit_take_item, l)) {
-    case ENTRY_LINE_TAKEN:
-        break;
-    case ENTRY_LINE_SKIPPED:
-        e->ncomments++;
-        break;
-    case ENTRY_LINE_NO_KEY:
-        edit_complain(l, FAULT_NO_KEY);
-        break;
-    case ENTRY_LINE_PAGE:
-        edit_complain(l, FAULT_PAGE);
-        break;
+    const struct entry_sink sink = {edit_take_item, l};
+    const struct entry_line line = entry_lines_read(&e->how, l->bytes, &sink);
+    e->ncomments += line.type == ENTRY_LINE_SKIPPED;
+    if (line.type == ENTRY_LINE_WRONG) {
+        edit_complain(l, line.fault);
     }
 }
 
@@ -210,7 +221,7 @@ static bool edit_take_batch(void *context, const struct batch *b)
 {
     struct edit *e = context;
     for (size_t i = 0; i < b->n; i++) {
-        struct edit_line l = {e, b, b->texts[i]};
+        struct edit_line l = {e, b, b->texts[i], e->change};
         edit_take_line(&l);
     }
     return !e->failed || e->complaints.nrefused > 0;
@@ -244,6 +255,9 @@ static bool edit_files(struct edit *e, const char *file, enum unseen_list_change
 static void warn(const struct edit *e)
 {
     complaints_summary(&e->complaints);
+    if (e->nliteral > 0) {
+        message_warning("%" PRIu64 " entries %s", e->nliteral, entries_literal(e->list.kind, true));
+    }
     if (e->failed && e->list.list) { /* a list that cannot be opened has its own message */
         message_error("nothing was changed");
     }

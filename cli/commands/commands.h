@@ -116,6 +116,7 @@ struct list_options {
     bool has_kind;
     enum unseen_kind kind;
     bool expressions;
+    unsigned country; /* the code of national phone numbers; 0: not given */
     const char *from; /* NULL: none */
     const char **known_good;
     size_t nknown_good;

@@ -88,6 +88,9 @@ void info_json_list(struct output *out, const struct unseen_list *list, const ch
     json_write(out, "{");
     json_put_text(out, "list", path);
     json_put_text(out, "kind", unseen_kind_name(info.kind));
+    if (UNSEEN_KIND_COUNTRY(info.kind) > 0) {
+        put_count(out, "country", UNSEEN_KIND_COUNTRY(info.kind));
+    }
     json_put_text(out, "profile", info.profile);
     put_count(out, "entries", info.nkeys);
     put_count(out, "given", info.ngiven);

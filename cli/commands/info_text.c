@@ -70,6 +70,9 @@ void info_text_list(struct output *out, const struct info_list *list)
     const uint64_t built = i.bytes - i.changes_bytes - i.torn_bytes;
     info_text(out, "list", "%s", list->path);
     info_text(out, "kind", "%s", list->kind);
+    if (UNSEEN_KIND_COUNTRY(list->info.kind) > 0) {
+        info_text(out, "country", "%u", UNSEEN_KIND_COUNTRY(list->info.kind));
+    }
     info_text(out, "profile", "%s", i.profile);
     info_text(out, "entries", "%" PRIu64 " of %" PRIu64 " given", i.nkeys, i.ngiven);
     info_text(out, "changes", "%" PRIu64 " added, %" PRIu64 " removed, %" PRIu64 " allowed",

@@ -6,6 +6,7 @@
 
 #include <unseen_list.h>
 
+#include "characters.h"
 #include "print/message.h"
 
 enum {
@@ -46,22 +47,59 @@ enum unseen_status entries_make(enum unseen_kind kind, const struct unseen_url *
 
 bool entries_take(const struct entry_options *o, enum fault fault)
 {
-    return fault == FAULT_DANGEROUS && o->dangerous;
+    return fault == FAULT_LITERAL || (fault == FAULT_DANGEROUS && o->dangerous);
+}
+
+bool entries_is_rule(enum fault fault)
+{
+    return fault >= FAULT_HIDING && fault <= FAULT_ZONE;
 }
 
 bool entries_leave_out(const struct entry_options *o, enum fault fault)
 {
-    return fault != FAULT_DANGEROUS && fault != FAULT_PAGE && o->skip_invalid;
+    return entries_is_rule(fault) ||
+           (fault == FAULT_DANGEROUS ? o->skip_dangerous
+                                     : fault <= FAULT_NO_KEY && o->skip_invalid);
+}
+
+/* True if the entry begins with "scheme:", as every URL does. */
+static bool has_scheme(struct unseen_bytes entry)
+{
+    const char *const data = entry.data;
+    size_t i = 0;
+    while (i < entry.len &&
+           ((data[i] >= 'a' && data[i] <= 'z') || is_digit(data[i]) || memchr("+-.", data[i], 3))) {
+        i++;
+    }
+    return i > 0 && i < entry.len && data[i] == ':';
+}
+
+bool entries_is_literal(enum unseen_kind kind, bool bytes, struct unseen_bytes text)
+{
+    return kind == UNSEEN_KIND_URL     ? !bytes && !has_scheme(text)
+           : kind == UNSEEN_KIND_PHONE ? *(const char *)text.data != '+'
+                                       : false;
+}
+
+const char *entries_literal(enum unseen_kind kind, bool many)
+{
+    static const char *const texts[][2] = {
+        {"is not a URL: only a question of the same bytes matches it",
+         "are not URLs: only a question of the same bytes matches them"},
+        {"has no country: only the same national number matches it (--country)",
+         "have no country: only the same national number matches them (--country)"}};
+    return texts[kind == UNSEEN_KIND_PHONE][many];
 }
 
 bool complaints_count(struct complaints *c, enum fault fault)
 {
-    if (!entries_take(c->options, fault) && !entries_leave_out(c->options, fault)) {
-        c->nrefused++;
-        c->ndangerous += fault == FAULT_DANGEROUS;
-        c->npages += fault == FAULT_PAGE;
-    }
-    return c->n++ < SHOWN;
+    const bool is_refused =
+        !entries_take(c->options, fault) && !entries_leave_out(c->options, fault);
+    const bool is_common = entries_is_rule(fault) || fault == FAULT_LITERAL;
+    const bool shows = c->n[fault]++ == 0 || (c->nshown < SHOWN && !is_common);
+    c->nrefused += is_refused;
+    c->nshown += shows && !is_common;
+    return shows;
 }
 
 /* Returns what is wrong with a line. `room` is for a text that has to be made. */
@@ -74,6 +112,18 @@ static const char *complaint_of(const struct complaints *c, enum fault fault, ch
         return room;
     case FAULT_PAGE:
         return "begins a web page, not a file of entries";
+    case FAULT_HIDING:
+        return "hides parts of pages, not a site";
+    case FAULT_OPTIONS:
+        return "is a rule with options that a list cannot keep";
+    case FAULT_PATTERN:
+        return "is a rule for something else than a site, a folder or a page";
+    case FAULT_ANSWER:
+        return "gives names another answer or server, and does not block them";
+    case FAULT_ZONE:
+        return "has the name of a zone in its name";
+    case FAULT_LITERAL:
+        return entries_literal(c->kind, false);
     default:
         return unseen_kind_complaint(c->kind, (enum unseen_entry)fault);
     }
@@ -94,10 +144,13 @@ static void show_text(void *context, struct unseen_bytes text)
     const char *more = text.len > SHOWN_BYTES ? "..." : "";
     char room[100];
     const char *what = complaint_of(s->c, s->fault, room);
-    if (entries_take(s->c->options, s->fault) || entries_leave_out(s->c->options, s->fault)) {
+    const bool taken = entries_take(s->c->options, s->fault);
+    if (taken || entries_leave_out(s->c->options, s->fault)) {
         message_warning("%s:%" PRIu64 ": %s: '%.*s%s' %s", s->name, s->number,
-                        s->fault == FAULT_DANGEROUS ? "taken" : "left out", len, text.data, more,
-                        what);
+                        taken                       ? "taken"
+                        : entries_is_rule(s->fault) ? "not taken"
+                                                    : "left out",
+                        len, text.data, more, what);
     } else {
         message_error("%s:%" PRIu64 ": '%.*s%s' %s", s->name, s->number, len, text.data, more,
                       what);
@@ -108,37 +161,62 @@ void complaints_show(const struct complaints *c, const char *name, uint64_t numb
                      struct unseen_bytes line, enum fault fault)
 {
     struct shown s = {c, name, number, fault};
-    const bool is_about_line = fault == FAULT_NO_KEY || fault == FAULT_PAGE;
+    const bool is_about_line =
+        fault == FAULT_NO_KEY || fault == FAULT_PAGE || entries_is_rule(fault);
     if (is_about_line || !entries_find(c->key, line, show_text, &s)) {
         show_text(&s, line);
     }
 }
 
+/* The lines that are not entries of the kind, of all reasons. */
+static uint64_t count_invalid(const struct complaints *c)
+{
+    return c->n[FAULT_EMPTY] + c->n[FAULT_INVALID] + c->n[FAULT_NO_KEY];
+}
+
+static void warn_of_count(uint64_t n, const char *of_what)
+{
+    if (n > 0) {
+        message_warning("%" PRIu64 " %s", n, of_what);
+    }
+}
+
 void complaints_summary(const struct complaints *c)
 {
-    if (c->n <= SHOWN) {
+    const uint64_t nmore = count_invalid(c) + c->n[FAULT_DANGEROUS] + c->n[FAULT_PAGE] - c->nshown;
+    if (c->nrefused > 0) {
+        if (nmore > 0) {
+            message_error("%" PRIu64 " more such lines", nmore);
+        }
         return;
     }
-    if (c->nrefused == 0) {
-        message_warning("%" PRIu64 " more such lines", c->n - SHOWN);
-    } else {
-        message_error("%" PRIu64 " more such lines", c->n - SHOWN);
+    uint64_t nrules = 0;
+    for (unsigned i = 0; i < NFAULTS; i++) {
+        nrules += entries_is_rule((enum fault)i) ? c->n[i] : 0;
     }
+    warn_of_count(nmore, "more such lines");
+    warn_of_count(c->n[FAULT_DANGEROUS], c->options->dangerous
+                                             ? "lines with dangerous entries were taken"
+                                             : "lines with dangerous entries were left out");
+    warn_of_count(count_invalid(c), "lines that are not entries were left out");
+    warn_of_count(nrules, "rules that a list cannot keep were not taken");
 }
 
 void complaints_hint(const struct complaints *c, const char *command, const char *list,
                      const char *files)
 {
-    const bool dangerous = c->ndangerous > 0;
-    const bool invalid = c->nrefused > c->ndangerous + c->npages;
-    if (c->npages > 0) {
+    const bool dangerous = c->n[FAULT_DANGEROUS] > 0 && !c->options->dangerous;
+    const bool invalid = count_invalid(c) > 0;
+    if (c->n[FAULT_PAGE] > 0) {
         message_hint("get the file again: a server sent an error page in its place");
     } else if (dangerous && invalid) {
-        message_hint("%s --dangerous --skip-invalid %s %s takes dangerous entries, and leaves out "
-                     "lines that are not entries",
+        message_hint("%s --skip-dangerous --skip-invalid %s %s leaves out these lines; --dangerous "
+                     "takes dangerous entries",
                      command, list, files);
     } else if (dangerous) {
-        message_hint("%s --dangerous %s %s takes dangerous entries", command, list, files);
+        message_hint("%s --skip-dangerous %s %s leaves out dangerous entries; --dangerous takes "
+                     "them",
+                     command, list, files);
     } else {
         message_hint("%s --skip-invalid %s %s leaves out lines that are not entries", command, list,
                      files);

@@ -17,6 +17,7 @@
 struct entry_options {
     const char *comments; /* the bytes that begin a comment; NULL: as the kind has it */
     bool dangerous;       /* take dangerous entries */
+    bool skip_dangerous;  /* leave out dangerous entries */
     bool skip_invalid;    /* leave out lines that are not entries */
 };
 
@@ -42,7 +43,16 @@ enum fault {
     FAULT_INVALID = UNSEEN_ENTRY_INVALID,
     FAULT_DANGEROUS = UNSEEN_ENTRY_DANGEROUS,
     FAULT_NO_KEY, /* no such field or value */
-    FAULT_PAGE    /* the first line of a web page */
+    FAULT_PAGE,   /* the first line of a web page */
+    /* Rules of other programs that a list cannot keep. They are left out whatever the options say:
+     * a file of a known format is not mistaken because of them. */
+    FAULT_HIDING,  /* hides parts of pages */
+    FAULT_OPTIONS, /* restricted by options */
+    FAULT_PATTERN, /* covers more or less than a site, a folder or a page */
+    FAULT_ANSWER,  /* gives names another answer, and does not block them */
+    FAULT_ZONE,    /* the name of a zone is in the name */
+    FAULT_LITERAL, /* an entry that is taken, but only a question in the same spelling meets it */
+    NFAULTS
 };
 
 /* True if the options say that the entry is taken, or that the line is left out. If both are false,
@@ -50,16 +60,25 @@ enum fault {
 bool entries_take(const struct entry_options *o, enum fault fault);
 bool entries_leave_out(const struct entry_options *o, enum fault fault);
 
-/* Shows the first few wrong lines, and counts the others. A wrong line is an error, or a warning if
- * the options say what to do with it. */
+/* True if the fault is a rule of another program. */
+bool entries_is_rule(enum fault fault);
+
+/* The fault LITERAL: is the entry a text in a list of URLs that is not a URL, or a phone number
+ * without a country? `bytes` says that bytes are meant. */
+bool entries_is_literal(enum unseen_kind kind, bool bytes, struct unseen_bytes text);
+
+/* What is wrong with such entries, behind the entry or the number of entries. */
+const char *entries_literal(enum unseen_kind kind, bool many);
+
+/* Shows the first few wrong lines and at least the first one of each fault, and counts the others.
+ * A wrong line is an error, or a warning if the options say what to do with it. */
 struct complaints {
     const struct key_options *key;
     const struct entry_options *options;
     enum unseen_kind kind;
-    uint64_t n;
-    uint64_t nrefused;   /* errors */
-    uint64_t ndangerous; /* errors that --dangerous would mend */
-    uint64_t npages;     /* errors that no option mends */
+    uint64_t n[NFAULTS];
+    uint64_t nshown;
+    uint64_t nrefused; /* errors */
 };
 
 /* Counts a wrong line. True if the caller is to show it with complaints_show. */
@@ -70,7 +89,7 @@ bool complaints_count(struct complaints *c, enum fault fault);
 void complaints_show(const struct complaints *c, const char *name, uint64_t number,
                      struct unseen_bytes line, enum fault fault);
 
-/* Says how many wrong lines were not shown. */
+/* Says how many wrong lines were not shown, and if none was refused, what became of all. */
 void complaints_summary(const struct complaints *c);
 
 /* After errors: hints at the command with which the lines are taken or left out, such as "unseen

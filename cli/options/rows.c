@@ -566,6 +566,11 @@ static const struct option_row rows[] = {
      CALL("KIND", "url, expressions, mail, ip or phone", "ip", set_kind), .nearest = nearest_kind, .names = kind_names,
      .more = "A domain covers addresses in it and in its subdomains; networks are in CIDR notation. The fifth "
            "kind, `expressions`, is what --expressions means. The kind is stored in the list; questions follow it."},
+    {0, "country", COMMAND_BUILD,
+     "phone numbers without + or 00 are in the country with\nthis code, such as 86: they equal their +86 spelling",
+     NUMBER("CODE", "a number from 1 to 999", "86", list.country, 1, 999),
+     .more = "Entries and questions are read so. The code is stored in the list, with the kind. Without it a national "
+           "number equals only the same national number, and `unseen build` says how many entries are such."},
     {0, "expressions", COMMAND_BUILD,
      "an entry is a site, a folder or a page, and covers\nall below it: evil.example/ the whole site",
      FLAG(list.expressions),
@@ -597,13 +602,20 @@ static const struct option_row rows[] = {
     {0, "comments", COMMAND_ON_LIST,
      "lines that begin with one of BYTES are comments\n(default #;! and with -p none no line)",
      TEXT("BYTES", "'#;!'", list.entries.comments),
-     .more = "Blanks in front of them do not matter, and blank lines are always left out. In lists of sites and of "
-           "mail a line `0.0.0.0 name` or `127.0.0.1 name` of a hosts file stands for its names, without `localhost` "
-           "and other names of the machine itself."},
+     .more = "Blanks in front of them do not matter, and blank lines are always left out. One of BYTES behind a blank "
+           "begins a comment behind an entry, too; in a list of URLs or phone numbers only with a blank on either "
+           "side. In lists of sites and of mail the lines of hosts files, of dnsmasq, unbound and response policy "
+           "zones, and rules such as `||evil.example^` and `@@||good.example^` are read as the names that they block "
+           "or allow."},
     {0, "dangerous", COMMAND_ON_LIST,
      "take entries that cover far too much: com, 0.0.0.0/0", FLAG(list.entries.dangerous),
-     .more = "So do a bare `/` and a network of half the world. Without this option each of them is reported, and "
-           "nothing is written."},
+     .does = "takes dangerous entries",
+     .more = "So do a bare `/` and a network of half the world. Without this option and --skip-dangerous each of them is "
+           "reported, and nothing is written."},
+    {0, "skip-dangerous", COMMAND_ON_LIST,
+     "leave out dangerous entries", FLAG(list.entries.skip_dangerous),
+     .does = "leaves out dangerous entries", .excludes = "dangerous",
+     .more = "They are counted, and the first few are shown."},
     {0, "skip-invalid", COMMAND_ON_LIST,
      "leave out lines that are not entries", FLAG(list.entries.skip_invalid),
      .more = "Without this option each of them is reported, and nothing is written. The first line of a web page is "

@@ -122,7 +122,7 @@ holds grep -q "'urls' is not url, expressions, mail, ip or phone" err
 # ---- what is refused ---------------------------------------------------------------------------
 printf 'http://ok.example/\n/\nhttp://fine.example/\n' > root.txt
 run build x.list in.txt root.txt
-expect 2 '' "unseen: error: root.txt:2: '/' is the root of everything or a bare top-level domain, not a page\nunseen: error: nothing was built\nunseen: hint: unseen build --dangerous x.list FILE takes dangerous entries\n"
+expect 2 '' "unseen: error: root.txt:2: '/' is the root of everything or a bare top-level domain, not a page\nunseen: error: nothing was built\nunseen: hint: unseen build --skip-dangerous x.list FILE leaves out dangerous entries; --dangerous takes them\n"
 holds [ ! -e x.list ] && holds [ ! -e x.list.building ]
 printf 'evil.example/\n/\ncom\nfine.example\n' > dangerous.txt
 run build --expressions x.list dangerous.txt
@@ -139,7 +139,7 @@ run build --kind mail x.list domains.txt
 expect 2 '' '*'
 run build --kind mail --dangerous x.list domains.txt
 expect 0 '' '*'
-holds grep -q '^unseen: warning: 1 dangerous entries were taken$' err
+holds grep -q '^unseen: warning: 1 lines with dangerous entries were taken$' err
 printf 'a@x.com\na@x.org\n' > in
 run check x.list
 expect 0 'a@x.com\n' ''

@@ -111,13 +111,13 @@ holds [ ! -e x.list ]
 printf 'evil.example\ncom\n' > dangerous.txt
 printf 'evil.example\nnot an entry\n' > invalid.txt
 run build --kind mail x.list dangerous.txt
-expect 2 '' "unseen: error: dangerous.txt:2: 'com' is a bare top-level domain or a name without a dot\n${refused}unseen: hint: unseen build --dangerous x.list FILE takes dangerous entries\n"
+expect 2 '' "unseen: error: dangerous.txt:2: 'com' is a bare top-level domain or a name without a dot\n${refused}unseen: hint: unseen build --skip-dangerous x.list FILE leaves out dangerous entries; --dangerous takes them\n"
 run build --kind mail --skip-invalid x.list dangerous.txt
 expect 2 '' '*'
 run build --kind mail --force x.list dangerous.txt
 expect 2 '' '*'
 run build --kind mail --dangerous x.list dangerous.txt
-expect 0 '' "unseen: warning: dangerous.txt:2: taken: 'com' is a bare top-level domain or a name without a dot\nunseen: warning: 1 dangerous entries were taken\n"
+expect 0 '' "unseen: warning: dangerous.txt:2: taken: 'com' is a bare top-level domain or a name without a dot\nunseen: warning: 1 lines with dangerous entries were taken\n"
 rm x.list
 run build --kind mail x.list invalid.txt
 expect 2 '' '*'
@@ -128,7 +128,7 @@ expect 2 '' '*'
 run build --kind mail --skip-invalid x.list invalid.txt
 expect 0 '' "unseen: warning: invalid.txt:2: left out: 'not an entry' is not an e-mail address or a domain\nunseen: warning: 1 lines that are not entries were left out\n"
 run update x.list --add dangerous.txt
-expect 2 '' "unseen: error: dangerous.txt:2: 'com' is a bare top-level domain or a name without a dot\nunseen: error: nothing was changed\nunseen: hint: unseen update --dangerous x.list ... takes dangerous entries\n"
+expect 2 '' "unseen: error: dangerous.txt:2: 'com' is a bare top-level domain or a name without a dot\nunseen: error: nothing was changed\nunseen: hint: unseen update --skip-dangerous x.list ... leaves out dangerous entries; --dangerous takes them\n"
 run update --skip-invalid x.list --add dangerous.txt
 expect 2 '' '*'
 run update --dangerous --stats=json x.list --add dangerous.txt
@@ -174,10 +174,10 @@ expect 2 '' '*'
 holds [ "$(cksum < senders.list)" = "$before" ]
 # Lines that are no URLs, in a list of URLs.
 run build url.list plain.html
-expect 2 '' 'unseen: error: 1 of 1 entries are not URLs, and only a question of the same bytes would match them: nothing was built\nunseen: hint: --expressions takes names for sites, --kind mail, ip and phone other things; -p none says that bytes are meant\nunseen: hint: unseen build --force url.list FILE builds it all the same\n'
+expect 2 '' 'unseen: warning: plain.html:1: taken: '\''503 Service Unavailable'\'' is not a URL: only a question of the same bytes matches it\nunseen: error: 1 of 1 entries are not URLs, and only a question of the same bytes would match them: nothing was built\nunseen: hint: --expressions takes names for sites, --kind mail, ip and phone other things; -p none says that bytes are meant\nunseen: hint: unseen build --force url.list FILE builds it all the same\n'
 holds [ ! -e url.list ] && holds [ ! -e url.list.building ]
 run build --force url.list plain.html
-expect 0 '' 'unseen: warning: 1 of 1 entries are not URLs: only a question of the same bytes matches them\n'
+expect 0 '' 'unseen: warning: plain.html:1: taken: '\''503 Service Unavailable'\'' is not a URL: only a question of the same bytes matches it\nunseen: warning: 1 of 1 entries are not URLs: only a question of the same bytes matches them\n'
 
 # ---- an empty list, and one that shrinks ---------------------------------------------------------
 printf '# nothing today\n' > nothing.txt

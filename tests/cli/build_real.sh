@@ -13,7 +13,8 @@ for file in names.zst "$real"; do
         run build $how --force --dangerous --skip-invalid --stats=json real.list "$file"
         expect 0 '' '*'
         entries=$(sed -n 's/.*"entries":\([0-9]*\).*/\1/p' err)
-        skipped=$(sed -n 's/.*"left_out":\([0-9]*\).*/\1/p' err)
+        skipped=$(sed -n 's/.*"left_out":\([0-9]*\),"not_taken":\([0-9]*\).*/\1 + \2/p' err)
+        skipped=$((skipped))
         comments=$(sed -n 's/.*"comments":\([0-9]*\).*/\1/p' err)
         holds [ "$((entries + skipped + comments))" = "$(zstd -qdc "$file" | wc -l)" ]
         holds [ "$entries" -gt 190000 ]

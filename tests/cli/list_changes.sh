@@ -155,7 +155,7 @@ for how in 'allow nets.list wrong.txt' 'update nets.list --add wrong.txt' \
     expect 2 '' '*'
     holds [ "$(grep -c '^unseen: error: wrong.txt:[234]: ' err)" = 3 ]
     holds grep -q '^unseen: error: nothing was changed$' err
-    holds grep -q '^unseen: hint: unseen [a-z]* --dangerous --skip-invalid nets.list ' err
+    holds grep -q '^unseen: hint: unseen [a-z]* --skip-dangerous --skip-invalid nets.list ' err
     same nets.list before.list
 done
 run allow --dangerous --skip-invalid nets.list wrong.txt
