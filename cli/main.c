@@ -3,7 +3,6 @@
  * The command line tool `unseen`: finds the command, parses its options and runs it. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 
 #include "options/options.h"
 #include "print/message.h"
+#include "system_limits.h"
 
 /* If the program is started without standard input or output, a data file must not get that
  * descriptor. The stand-in fails as the missing one would: it cannot be read, or not be written. */
@@ -70,12 +70,15 @@ static int run_command(const struct command *command, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    /* A file that grows past its limit is then an error of write, which is reported. */
-    signal(SIGXFSZ, SIG_IGN);
     if (!fill_descriptors()) {
         return EXIT_TROUBLE;
     }
     message_setup(WHEN_AUTO, false);
+    if (!system_limits_prepare()) {
+        message_error("the limit of the stack is too low");
+        message_hint("ulimit -s 1024");
+        return EXIT_TROUBLE;
+    }
     if (argc > 1 && strcmp(argv[1], "help") == 0) {
         return help_run(argc - 1, argv + 1);
     }

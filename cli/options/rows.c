@@ -802,7 +802,9 @@ static const struct option_row rows[] = {
            "an address of this machine."},
     {0, "max-clients", COMMAND_SERVE, "serve at most N clients at once (default 1000)",
      NUMBER("N", "a number from 1 to 100000", "200", serve.max_clients, 1, 100000),
-     .needs = "listen", .usage = "--listen unix:PATH STORE"},
+     .needs = "listen", .usage = "--listen unix:PATH STORE",
+     .more = "Each client is an open file. The server raises its soft limit of open files to the hard limit. If that has "
+           "no room for N clients, the server says at the start how many clients it serves."},
     {0, "expressions", COMMAND_SERVE,
      "look up URLs by host and path: the line evil.example/\nin STORE covers that site", FLAG(serve.expressions),
      .needs = "protocol", .usage = "--protocol NAME STORE",

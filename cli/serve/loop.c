@@ -5,6 +5,7 @@
 #include "serve/loop.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -12,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,16 +34,20 @@ enum {
     PATIENCE = 1000,           /* milliseconds that a client may hold up commits */
     ACCEPTS = 32,              /* connections that are taken in a round */
     COMMIT_CHANGES = 32768,
-    FIXED_FDS = 2 /* the listener's and the one that tells of commits */
+    /* Descriptors that clients leave free: for the file of leases, for what comes in place of an
+     * open list or store, and for a newcomer who is turned away. */
+    SPARE_FDS = 10,
+    FIXED_FDS = 3 /* the listener's, the one that tells of commits, and standard output */
 };
 
 struct loop {
     struct service *service;
     struct listener listener;
     struct connection **connections; /* max */
-    struct pollfd *fds;              /* FIXED_FDS + 2 * max */
+    struct pollfd *fds;              /* FIXED_FDS + max */
     size_t max;
     size_t n;
+    bool lacks_fds; /* max is what the limit of open files allows */
     uint64_t round;
     struct text spare; /* lent to a connection while it is served */
     bool pauses;       /* no descriptor or memory is left for another connection */
@@ -173,11 +179,13 @@ static bool add_connection(struct loop *l, int in_fd, int out_fd)
     return true;
 }
 
-/* Tells a newcomer that the house is full. */
-static void turn_away(int fd)
+/* Tells a newcomer that the house is full. Only the line protocol turns clients away. */
+static void turn_away(const struct loop *l, int fd)
 {
-    static const char sentence[] = "E the server has as many clients as --max-clients allows\n";
-    (void)send(fd, sentence, sizeof(sentence) - 1, MSG_NOSIGNAL); /* fits, or the client is gone */
+    const char *sentence =
+        l->lacks_fds ? "E the server has as many clients as its limit of open files allows\n"
+                     : "E the server has as many clients as --max-clients allows\n";
+    (void)send(fd, sentence, strlen(sentence), MSG_NOSIGNAL); /* fits, or the client is gone */
     (void)close(fd);
 }
 
@@ -191,7 +199,7 @@ static bool take_in(struct loop *l, int fd)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes)); /* or what there is */
     if (l->n == l->max && !evict_silent(l)) {
-        turn_away(fd);
+        turn_away(l, fd);
         return true;
     }
     return add_connection(l, fd, fd);
@@ -203,7 +211,7 @@ static void accept_connections(struct loop *l)
     for (int i = 0; i < ACCEPTS; i++) {
         const int fd = accept4(l->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0) {
-            l->pauses = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+            l->pauses = errno != EAGAIN && errno != ECONNABORTED && errno != EINTR;
             return;
         }
         if (!take_in(l, fd)) {
@@ -368,19 +376,27 @@ static void take_notice(const struct service *s)
     }
 }
 
+/* The system takes no more entries than a process may have open files, so that a socket has one for
+ * both directions. */
 static size_t fill_fds(const struct loop *l, bool accepts)
 {
     struct pollfd *fds = l->fds;
     const int notify_fd = l->service->notify_fd;
     fds[0] = (struct pollfd){.fd = accepts && !l->pauses ? l->listener.fd : -1, .events = POLLIN};
     fds[1] = (struct pollfd){.fd = notify_fd > 0 ? notify_fd : -1, .events = POLLIN};
+    fds[2] = (struct pollfd){.fd = -1, .events = POLLOUT};
     for (size_t i = 0; i < l->n; i++) {
         const struct connection *c = l->connections[i];
+        const bool reads = connection_wants_input(c);
         const bool writes = connection_is_behind(c) || c->chokes;
-        struct pollfd *pair = fds + FIXED_FDS + 2 * i;
-        pair[0] =
-            (struct pollfd){.fd = connection_wants_input(c) ? c->in_fd : -1, .events = POLLIN};
-        pair[1] = (struct pollfd){.fd = writes ? c->out_fd : -1, .events = POLLOUT};
+        struct pollfd *both = fds + FIXED_FDS + i;
+        *both = (struct pollfd){.fd = reads ? c->in_fd : -1, .events = reads ? POLLIN : 0};
+        if (writes && c->is_standard) {
+            fds[2].fd = c->out_fd;
+        } else if (writes) {
+            both->fd = c->out_fd;
+            both->events |= POLLOUT;
+        }
     }
     return l->n;
 }
@@ -391,7 +407,11 @@ static void run_round(struct loop *l, bool accepts, int timeout)
     const struct timespec time = {timeout / 1000, timeout % 1000 * 1000000L};
     const size_t n = fill_fds(l, accepts);
     l->round++;
-    const int nready = ppoll(l->fds, FIXED_FDS + 2 * n, timeout < 0 ? NULL : &time, &waiting_mask);
+    const int nready = ppoll(l->fds, FIXED_FDS + n, timeout < 0 ? NULL : &time, &waiting_mask);
+    if (nready < 0 && errno == EINVAL && n > 0) {
+        drop_connection(l, n - 1); /* the limit of open files was lowered meanwhile */
+        return;
+    }
     if (nready < 0 && errno != EINTR) {
         message_error("cannot wait for requests: %s", strerror(errno));
         l->failed = true;
@@ -408,10 +428,12 @@ static void run_round(struct loop *l, bool accepts, int timeout)
         take_notice(l->service);
     }
     for (size_t i = n; nready > 0 && i-- > 0;) {
-        const struct pollfd *pair = l->fds + FIXED_FDS + 2 * i;
-        if (pair[0].revents || pair[1].revents) {
-            l->connections[i]->spoke = l->round;
-            serve_connection(l, l->connections[i], pair[0].revents != 0);
+        const struct pollfd *both = l->fds + FIXED_FDS + i;
+        struct connection *c = l->connections[i];
+        if (both->revents || (c->is_standard && l->fds[2].revents)) {
+            c->spoke = l->round;
+            /* An end or an error shows when the client is read from. */
+            serve_connection(l, c, both->events & POLLIN && both->revents & ~POLLOUT);
         }
     }
     loop_settle(l);
@@ -434,11 +456,44 @@ static void say_goodbye(struct loop *l)
     }
 }
 
+/* Serves fewer clients if the limit of open files says so. The lowest free descriptor tells how
+ * many files are open. */
+static bool find_room(struct loop *l)
+{
+    struct rlimit limit = {.rlim_cur = 0};
+    const int lowest = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (lowest < 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        message_error("cannot make a descriptor: %s", strerror(errno));
+        return false;
+    }
+    (void)close(lowest);                                /* was only a question */
+    const rlim_t used = (rlim_t)lowest + SPARE_FDS + 1; /* with the listener's */
+    const rlim_t room = limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+    if (room >= l->max) {
+        return true;
+    }
+    const unsigned long long wanted = l->max + used;
+    if (room == 0) {
+        message_error("the limit of %llu open files has no room for clients",
+                      (unsigned long long)limit.rlim_cur);
+    } else {
+        message_warning("the limit of %llu open files has room for %llu clients, not for %zu",
+                        (unsigned long long)limit.rlim_cur, (unsigned long long)room, l->max);
+    }
+    message_hint("ulimit -n %llu, or LimitNOFILE=%llu in the unit of systemd", wanted, wanted);
+    l->max = (size_t)room;
+    l->lacks_fds = true;
+    return room > 0;
+}
+
 static bool start_loop(struct loop *l, const struct listen_options *where)
 {
     l->max = where ? where->max_clients : 1;
+    if (where && !find_room(l)) {
+        return false;
+    }
     l->connections = calloc(l->max, sizeof(struct connection *));
-    l->fds = calloc(FIXED_FDS + 2 * l->max, sizeof(l->fds[0]));
+    l->fds = calloc(FIXED_FDS + l->max, sizeof(l->fds[0]));
     if (!l->connections || !l->fds) {
         return message_no_memory();
     }
