@@ -134,11 +134,11 @@ static bool print_all(const struct options *o, const struct question *q,
     return drawn;
 }
 
-static bool is_any(const struct planned *planned, size_t n)
+static bool has_status(const struct planned *planned, size_t n, enum unseen_status status)
 {
     bool any = false;
     for (size_t i = 0; i < n; i++) {
-        any = any || planned[i].status == UNSEEN_OK;
+        any = any || planned[i].status == status;
     }
     return any;
 }
@@ -158,8 +158,12 @@ int plan_run(const struct options *o, enum unseen_cpu cpu)
     struct question q = o->plan.question;
     question_complete(&q);
     const size_t n = solve_all(o, &q, planned);
+    if (has_status(planned, n, UNSEEN_ERR_NOMEM)) {
+        (void)message_no_memory();
+        return EXIT_TROUBLE;
+    }
     if (!print_all(o, &q, planned, n)) {
         return EXIT_TROUBLE;
     }
-    return is_any(planned, n) ? EXIT_DONE : EXIT_NONE;
+    return has_status(planned, n, UNSEEN_OK) ? EXIT_DONE : EXIT_NONE;
 }

@@ -116,8 +116,9 @@ static enum unseen_status solve_memory(struct unseen_plan *plan, const struct qu
     return status;
 }
 
-/* Takes the bytes of a small set from a set: it has whole pages, and more than keys in it. */
-static uint64_t bytes_of_set(const struct unseen_plan *plan)
+/* Takes the bytes of a small set from a set: it has whole pages, and more than keys in it. Leaves
+ * *nbytes if there can be no such set. NOMEM: there is no memory to make it. */
+static enum unseen_status bytes_of_set(const struct unseen_plan *plan, uint64_t *nbytes)
 {
     const struct unseen_set_options options = {.size = sizeof(options),
                                                .profile = "none",
@@ -128,13 +129,12 @@ static uint64_t bytes_of_set(const struct unseen_plan *plan)
                                                .seed_len = 4};
     struct unseen_set_stats stats = {.size = sizeof(stats)};
     struct unseen_set *set = NULL;
-    uint64_t bytes = 0;
-    if (unseen_set_create(&set, &options, NULL) == UNSEEN_OK &&
-        unseen_set_stats(set, &stats) == UNSEEN_OK) {
-        bytes = stats.memory;
+    const enum unseen_status status = unseen_set_create(&set, &options, NULL);
+    if (status == UNSEEN_OK && unseen_set_stats(set, &stats) == UNSEEN_OK) {
+        *nbytes = stats.memory;
     }
     unseen_set_free(set);
-    return bytes;
+    return status;
 }
 
 static void fill_in_bytes(struct planned *p, const struct question *q)
@@ -142,8 +142,9 @@ static void fill_in_bytes(struct planned *p, const struct question *q)
     p->bytes = plan_bytes(&p->plan);
     if (q->memory == 0 && q->bits_per_key == 0 && q->hashes == 0 && p->plan.capacity > 0 &&
         p->plan.capacity <= few) {
-        const uint64_t real = bytes_of_set(&p->plan);
-        p->bytes = real ? real : p->bytes;
+        if (bytes_of_set(&p->plan, &p->bytes) == UNSEEN_ERR_NOMEM) {
+            p->status = UNSEEN_ERR_NOMEM;
+        }
         p->plan.bits_per_key = 8 * (double)p->bytes / (double)p->plan.capacity;
     }
 }
