@@ -45,6 +45,10 @@ cd "$(dirname "$0")/.."
 . tools/packages.sh
 script_start=$SECONDS
 
+# What a fresh login has, or less if the hard limit is less, so that the tests find what fails for users.
+ulimit -Sn 1024 || true
+ulimit -Ss 8192 || true
+
 long_stages="long_crash long_serve long_systems long_module long_python long_asan long_forged long_fuzz long_keys"
 default_stages="release asan tsan fuzz portable static python module"
 all_stages="$default_stages clang packages pages systems"
