@@ -77,6 +77,7 @@ static struct unseen_url *create(uint8_t choice, uint8_t more)
         {"aggressive/1", {"strip-index/1", "keep-routes"}, 2},
         {"crawl", {"drop-params(a*,b,%2e,e.com:x)", "only-params(c,d,e.com:e)"}, 2},
         {"aggressive", {"drop-params(id,x_*)", "keep-fragment"}, 2},
+        {"aggressive", {"unescape-amp", "names-only"}, 2},
     };
     if (choice >= 128) {
         return create_any((choice - 128u) << 8 | more);

@@ -121,11 +121,13 @@ static const struct part_rule query_escape_rules[] = {
     {UNSEEN__RULE_DECODE_UNRESERVED, "decode-unreserved", unseen__decode_unreserved, NULL},
 };
 static const struct part_rule query_rules[] = {
+    {UNSEEN__RULE_UNESCAPE_AMP, "unescape-amp", unseen__unescape_amp, NULL},
     {UNSEEN__RULE_STRIP_QUERY, "strip-query", NULL, unseen__drops_any},
     {UNSEEN__RULE_DROP_PARAMS, "drop-params", NULL, unseen__drops_param},
     {UNSEEN__RULE_ONLY_PARAMS, "only-params", NULL, unseen__drops_other_param},
     {UNSEEN__RULE_STRIP_SESSIONS, "strip-sessions", NULL, unseen__drops_session},
     {UNSEEN__RULE_STRIP_TRACKERS, "strip-trackers", NULL, unseen__drops_tracker},
+    {UNSEEN__RULE_NAMES_ONLY, "names-only", unseen__names_only, NULL},
     {UNSEEN__RULE_SORT_QUERY, "sort-query", unseen__sort_query, NULL},
     {UNSEEN__RULE_DROP_EMPTY_QUERY, "drop-empty-query", unseen__drop_empty_query, NULL},
 };

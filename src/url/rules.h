@@ -64,6 +64,8 @@ unseen__drop_fn unseen__drops_other_param;
 unseen__drop_fn unseen__drops_any;
 unseen__drop_fn unseen__drops_session;
 unseen__drop_fn unseen__drops_tracker;
+unseen__part_fn unseen__unescape_amp;
+unseen__part_fn unseen__names_only;
 unseen__part_fn unseen__sort_query;
 unseen__part_fn unseen__drop_empty_query;
 

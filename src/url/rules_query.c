@@ -298,6 +298,52 @@ size_t unseen__sort_query(const struct unseen__rule_context *context, char *s, s
     return n;
 }
 
+/* Also behind the ?: a rule that moves pieces could put an & in front of that one. */
+size_t unseen__unescape_amp(const struct unseen__rule_context *context, char *s, size_t len)
+{
+    static const char amp[] = {'a', 'm', 'p', ';'};
+    size_t n = 0;
+    (void)context;
+    for (size_t i = 0; i < len;) {
+        const bool starts_piece = i == 0 || s[i] == '&';
+        s[n++] = s[i++];
+        while (starts_piece && len - i >= sizeof(amp) && memcmp(s + i, amp, sizeof(amp)) == 0) {
+            i += sizeof(amp);
+        }
+    }
+    return n;
+}
+
+/* Cuts off the values, sorts the names, and drops each name that is there already. */
+size_t unseen__names_only(const struct unseen__rule_context *context, char *s, size_t len)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < len;) {
+        const struct unseen__piece piece = read_piece(s + i + 1, len - i - 1);
+        memmove(s + n, s + i, 1 + piece.name_len);
+        n += 1 + piece.name_len;
+        i += 1 + piece.len;
+    }
+    len = unseen__sort_query(context, s, n);
+    if (len > UINT32_MAX) {
+        return len;
+    }
+    struct unseen__piece last = {NULL, 0, 0};
+    n = 1;
+    for (size_t i = 1; i < len;) {
+        const struct unseen__piece piece = read_piece(s + i, len - i);
+        if (!last.text || last.len != piece.len || memcmp(last.text, piece.text, last.len) != 0) {
+            if (last.text) {
+                s[n++] = '&';
+            }
+            last = (struct unseen__piece){memmove(s + n, piece.text, piece.len), piece.len, 0};
+            n += piece.len;
+        }
+        i += piece.len + 1;
+    }
+    return n;
+}
+
 size_t unseen__drop_empty_query(const struct unseen__rule_context *context, char *s, size_t len)
 {
     (void)context;

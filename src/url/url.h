@@ -45,7 +45,9 @@ enum unseen__url_rule {
     UNSEEN__RULE_DECODE_RESERVED = 1u << 19,
     UNSEEN__RULE_STRIP_QUERY = 1u << 20,
     UNSEEN__RULE_DROP_PARAMS = 1u << 21, /* by the names in drop_params */
-    UNSEEN__RULE_ONLY_PARAMS = 1u << 22  /* by the names in only_params */
+    UNSEEN__RULE_ONLY_PARAMS = 1u << 22, /* by the names in only_params */
+    UNSEEN__RULE_UNESCAPE_AMP = 1u << 23,
+    UNSEEN__RULE_NAMES_ONLY = 1u << 24
 };
 
 /* The rules that the parser and the fast path follow. rules.c applies the others to the URL that

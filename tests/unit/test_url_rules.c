@@ -213,6 +213,29 @@ static const struct rule_case {
     {"crawl", {"drop-empty-query", "sort-query"}, "http://e.com/?&", "http://e.com/"},
     {"crawl", {"strip-slash", "strip-www"}, "file:///www.a/", "file:///www.a/"},
     {"crawl", {"sort-query"}, "x:/?b&a", "x:/?b&a"},
+    {"crawl", {"names-only"}, "http://e.com/p?a=1&b=2#x", "http://e.com/p?a&b"},
+    {"crawl", {"names-only"}, "http://e.com/p?b=9&a=8&&a=7&=5&b", "http://e.com/p?a&b"},
+    {"crawl", {"names-only"}, "http://e.com/p?ab=1&a=b=2&a", "http://e.com/p?a&ab"},
+    {"crawl", {"names-only"}, "http://e.com/p?=1&=", "http://e.com/p?"},
+    {"crawl", {"names-only", "drop-empty-query"}, "http://e.com/p?=1&=", "http://e.com/p"},
+    {"crawl",
+     {"names-only", "strip-sessions", "strip-trackers"},
+     "http://e.com/?utm_x=1&sid=1&sessionid=0123456789abcdef&b",
+     "http://e.com/?b&sid"},
+    {"crawl", {"unescape-amp"}, "http://e.com/?a=1&amp;b=2&amp;amp;c", "http://e.com/?a=1&b=2&c"},
+    {"crawl",
+     {"unescape-amp"},
+     "http://e.com/?amp;a&amp=1&Amp;b&amp;",
+     "http://e.com/?a&amp=1&Amp;b&"},
+    {"crawl", {"unescape-amp"}, "http://e.com/a&amp;b?x=amp;y", "http://e.com/a&amp;b?x=amp;y"},
+    {"crawl",
+     {"unescape-amp", "strip-trackers", "sort-query"},
+     "http://e.com/?b&amp;utm_source=rss&amp;a=1",
+     "http://e.com/?a=1&b"},
+    {"crawl",
+     {"unescape-amp", "names-only"},
+     "http://e.com/?x=1&amp;amp;=2&amp;a=3",
+     "http://e.com/?a&x"},
     {"aggressive",
      {0},
      "HTTPS://u@www.E.com:443//a/%7e/?utm_medium=1&b=2&a=1#x",
@@ -381,7 +404,7 @@ static void test_names(void)
     struct unseen_url *url = NULL;
     const struct unseen_url_options options = {
         .size = sizeof(options), .profile = "crawl", .rules = names, .nrules = n};
-    CHECK(n == 19 && unseen_url_create(&url, &options, NULL) == UNSEEN_OK);
+    CHECK(n == 21 && unseen_url_create(&url, &options, NULL) == UNSEEN_OK);
     CHECK(url && strlen(unseen_url_id(url)) < 512);
     unseen_url_free(url);
     for (size_t i = 0; (entry = unseen_url_profile_at(i)); i++) {
