@@ -926,13 +926,20 @@ UNSEEN_API enum unseen_status unseen_store_refresh(
  * change that waits to be committed. A store is a set, also with a filter that counts: to add a key
  * that is SEEN changes nothing, and one removal makes it NEW again.
  *
+ * A removal is exact, unlike that of a set: a key that was never added, or whose add was answered
+ * SEEN, is not in the log, so it is answered NEW, and no other key is taken away. A store without a
+ * log removes as its set does.
+ *
  * Errors:
  *   - as the functions of a set
  *   - READONLY
- *   - STOPPED
+ *   - STOPPED; of a removal also if the log cannot be read
  *   - ARGUMENT: keys of another width
  * Threads: one.
- * Time: as for the set, and 9 to 17 bytes of memory for each change until it is durable. */
+ * Time: as for the set, and 9 to 17 bytes of memory for each change until it is durable. The first
+ *   removal of an item that the set has reads the log, and from then on up to 2^20 keys are kept in
+ *   memory, at 24 to 48 bytes each. A store of more keys is read by each call, once for 65,536
+ *   items: so remove many in a call. */
 UNSEEN_API enum unseen_status unseen_store_add(struct unseen_store *store,
     const struct unseen_bytes *items, size_t n, uint8_t *verdicts, size_t *ndone_out);
 UNSEEN_API enum unseen_status unseen_store_remove(struct unseen_store *store,

@@ -19,6 +19,8 @@
 
 enum {
     SLICE = 1024,          /* changes made in memory at a time */
+    SEARCHED = 1 << 16,    /* keys to remove that the log is read for at a time */
+    MEMBERS_MAX = 1 << 20, /* keys that are kept in memory for removals, at 24 bytes each */
     IMAGE_AFTER = 1 << 16, /* an image is written after more changes than this, */
     IMAGE_SHARE = 16       /* and than a 16th of the changes that the last image has */
 };
@@ -39,17 +41,37 @@ const struct unseen_set *unseen_store_set(const struct unseen_store *store)
     return store->set;
 }
 
+/* Later commits fail with this error, as they do when the log cannot be written. */
+static enum unseen_status stop(struct unseen_store *store, const struct unseen_error *error)
+{
+    if (unseen__committer_poll(&store->committer, true, NULL, NULL) == UNSEEN_OK) {
+        unseen__committer_fail(&store->committer, error);
+    }
+    return UNSEEN_ERR_STOPPED;
+}
+
 /* The image does not have the pieces that these keys need, so nobody knows whether they are new.
- * Nothing can be asked or added there any more: the store stops, as it does when the log cannot be
- * written. */
+ * Nothing can be asked or added there any more. */
 static enum unseen_status stop_unread(struct unseen_store *store, enum unseen_status cause)
 {
     struct unseen_error error;
     unseen__image_report_unread(store, cause, &error);
-    if (unseen__committer_poll(&store->committer, true, NULL, NULL) == UNSEEN_OK) {
-        unseen__committer_fail(&store->committer, &error);
+    return stop(store, &error);
+}
+
+/* Keeps the members as they are after a change. Without memory they are looked for again. */
+static void follow_member(struct unseen_store *store, struct unseen_key key, bool removed)
+{
+    if (!store->has_members) {
+        return;
     }
-    return UNSEEN_ERR_STOPPED;
+    if (removed) {
+        (void)unseen__stash_remove(&store->members, key);
+    } else if (!unseen__stash_contains(&store->members, key) &&
+               (store->members.nkeys == MEMBERS_MAX ||
+                unseen__stash_add(&store->members, key, &store->allocator) != UNSEEN_OK)) {
+        unseen__store_forget_members(store);
+    }
 }
 
 static enum unseen_status change_slice(struct unseen_store *store, enum unseen__operation operation,
@@ -67,6 +89,7 @@ static enum unseen_status change_slice(struct unseen_store *store, enum unseen__
     for (size_t i = 0; i < *ndone_out; i++) {
         if (verdicts[i] == change) {
             unseen__committer_note(&store->committer, keys[i], removed);
+            follow_member(store, keys[i], removed);
         }
     }
     return status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_IO ? stop_unread(store, status)
@@ -78,29 +101,153 @@ static enum unseen_status check_changeable(struct unseen_store *store)
     return store->log.writable ? unseen__committer_status(&store->committer) : UNSEEN_ERR_READONLY;
 }
 
-/* Adds or removes n items or n keys; the other pointer is NULL. */
+/* ---- removing ----
+ *
+ * The filter takes some absent keys for present, and to remove such a key from it would take away
+ * another one. So only keys are removed that the log, or a change that waits for it, has. A store
+ * of a few keys keeps them all from the first removal on; otherwise each call reads the log. */
+
+/* Looks for the keys that were asked for, or for all. Waits until all that was begun is in the
+ * log. */
+static enum unseen_status look_up(struct unseen_store *store, struct unseen__search *search)
+{
+    struct unseen_error error;
+    const struct unseen__changes *waiting = &store->committer.waiting;
+    const unsigned key_bits = store->log.header.key_bits;
+    const size_t step = unseen__key_bytes(key_bits);
+    if (unseen__committer_poll(&store->committer, true, NULL, NULL) != UNSEEN_OK) {
+        return UNSEEN_ERR_STOPPED;
+    }
+    enum unseen_status status =
+        unseen__search_log(search, &store->log, unseen__store_log_end(store), &error);
+    if (status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_IO) {
+        return stop(store, &error);
+    }
+    for (size_t i = waiting->start; i < waiting->start + waiting->n && status == UNSEEN_OK; i++) {
+        struct unseen_key key;
+        unseen__keys_unpack(waiting->keys + i * step, 1, key_bits, &key);
+        status = unseen__search_take(search, key, waiting->removed[i]);
+    }
+    return status;
+}
+
+/* Fills store->members, if there are not too many keys, and if there is memory. */
+static enum unseen_status find_members(struct unseen_store *store)
+{
+    struct unseen__search all = {.allocator = store->allocator, .wants_all = true};
+    if (store->has_members || unseen__set_nkeys(store->set) > MEMBERS_MAX ||
+        store->nchanges > MEMBERS_MAX * 2) {
+        return UNSEEN_OK;
+    }
+    const enum unseen_status status = look_up(store, &all);
+    store->has_members = status == UNSEEN_OK;
+    if (store->has_members) {
+        store->members = all.surviving;
+    } else {
+        unseen__search_release(&all);
+    }
+    return status == UNSEEN_ERR_NOMEM ? UNSEEN_OK : status;
+}
+
+/* Removes the surviving keys, each once, and says NEW of the others. */
+static enum unseen_status remove_surviving(struct unseen_store *store,
+                                           struct unseen__stash *surviving,
+                                           const struct unseen_key *keys, size_t n,
+                                           uint8_t *verdicts, size_t *ndone_out)
+{
+    struct unseen_key some[SLICE];
+    uint8_t answers[SLICE];
+    enum unseen_status status = UNSEEN_OK;
+    while (*ndone_out < n && status == UNSEEN_OK) {
+        const size_t first = *ndone_out;
+        const size_t end = n - first < SLICE ? n : first + SLICE;
+        size_t nsome = 0;
+        size_t ndone = 0;
+        for (size_t i = first; i < end; i++) {
+            verdicts[i] = unseen__stash_remove(surviving, keys[i]) ? UNSEEN_SEEN : UNSEEN_NEW;
+            some[nsome] = keys[i];
+            nsome += verdicts[i] == UNSEEN_SEEN;
+        }
+        status = change_slice(store, UNSEEN__REMOVE, some, nsome, answers, &ndone);
+        if (status == UNSEEN_OK) {
+            *ndone_out = end;
+        } else {
+            unseen__store_forget_members(store); /* some may be back in the set */
+        }
+    }
+    return status;
+}
+
+static enum unseen_status remove_keys(struct unseen_store *store, const struct unseen_key *keys,
+                                      size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    struct unseen__search some = {.allocator = store->allocator};
+    enum unseen_status status = UNSEEN_ERR_UNSUPPORTED;
+    if (store->set->ops->remove) {
+        status = unseen_set_contains_keys(store->set, keys, n, verdicts, NULL);
+    }
+    if (status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_IO) {
+        return stop_unread(store, status);
+    }
+    for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
+        status = verdicts[i] == UNSEEN_SEEN ? unseen__search_want(&some, keys[i]) : UNSEEN_OK;
+    }
+    const bool is_there = some.wanted.nkeys > 0;
+    if (status == UNSEEN_OK && is_there) {
+        status = find_members(store);
+    }
+    if (status == UNSEEN_OK && is_there && !store->has_members) {
+        status = look_up(store, &some);
+    }
+    if (status == UNSEEN_OK) {
+        const bool has_all = is_there && store->has_members;
+        status = remove_surviving(store, has_all ? &store->members : &some.surviving, keys, n,
+                                  verdicts, ndone_out);
+    }
+    unseen__search_release(&some);
+    return status;
+}
+
+/* ---- adding and removing ---- */
+
+/* Adds or removes n items or n keys; the other pointer is NULL. Without a log nobody knows which
+ * keys were added. */
 static enum unseen_status change(struct unseen_store *store, enum unseen__operation operation,
                                  const struct unseen_bytes *items, const struct unseen_key *keys,
                                  size_t n, uint8_t *verdicts, size_t *ndone_out)
 {
-    struct unseen_key made[SLICE];
+    const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
+    const bool searches = operation == UNSEEN__REMOVE && !no_log;
+    const size_t most = searches ? SEARCHED : SLICE;
+    const size_t cap = n < most ? n : most;
+    struct unseen_key few[SLICE];
+    struct unseen_key *made = few;
     size_t done = 0;
     enum unseen_status status = check_changeable(store);
     if (status == UNSEEN_OK && keys && n > 0 && !is_narrow(store, keys[0])) {
         status = UNSEEN_ERR_ARGUMENT;
     }
+    if (status == UNSEEN_OK && items && cap > SLICE) {
+        made = unseen__alloc(&store->allocator, cap * sizeof(*made), 16);
+        status = made ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
+    }
     n = items || keys ? n : 0; /* both may be NULL only if n is 0 */
     while (status == UNSEEN_OK && done < n) {
-        const size_t slice = n - done < SLICE ? n - done : SLICE;
+        const size_t slice = n - done < cap ? n - done : cap;
+        const struct unseen_key *some = items ? made : keys + done;
         size_t ndone = 0;
         if (items) {
             status = unseen_set_keys(store->set, items + done, slice, made, NULL);
         }
-        if (status == UNSEEN_OK) {
-            status = change_slice(store, operation, items ? made : keys + done, slice,
-                                  verdicts + done, &ndone);
+        if (status == UNSEEN_OK && searches) {
+            status = remove_keys(store, some, slice, verdicts + done, &ndone);
+        } else if (status == UNSEEN_OK) {
+            status = change_slice(store, operation, some, slice, verdicts + done, &ndone);
         }
         done += ndone;
+    }
+    if (made != few) {
+        unseen__free(&store->allocator, made, cap * sizeof(*made));
     }
     if (ndone_out) {
         *ndone_out = done;

@@ -12,6 +12,7 @@
 #include "log/image_file.h"
 #include "log/log.h"
 #include "log/scan.h"
+#include "tags/stash.h"
 
 struct unseen__filter_ops;
 
@@ -47,7 +48,9 @@ struct unseen_store {
     bool is_rewritten;       /* since it was opened: removals may have hit other keys of the set */
     bool rewrite_failed;     /* it is tried again at close */
     bool is_draft;           /* not published yet */
-    struct unseen__log old;  /* of a draft: the locked log that it will replace; fd -1: none */
+    bool has_members;        /* all keys of the log, and of the changes that wait, are here: */
+    struct unseen__stash members;
+    struct unseen__log old; /* of a draft: the locked log that it will replace; fd -1: none */
     struct unseen_store_info info;
 };
 
@@ -195,5 +198,29 @@ enum unseen_status
 unseen__surviving_each(const struct unseen__log *log, uint64_t end, bool skip_damage,
                        bool (*each)(void *context, const struct unseen_key *keys, size_t n),
                        void *context, struct unseen_error *error);
+
+/* Which of some keys survive. The caller names the keys, and then shows their changes in order:
+ * those of the log by unseen__search_log, others one by one. */
+struct unseen__search {
+    struct unseen_allocator allocator;
+    bool wants_all;
+    struct unseen__stash wanted;
+    struct unseen__stash surviving; /* of the wanted keys, as far as changes were shown */
+    uint8_t marks[1 << 13];         /* a bit for the first 16 bits of each wanted key */
+};
+
+/* Errors: NOMEM, RANDOM. */
+enum unseen_status unseen__search_want(struct unseen__search *search, struct unseen_key key);
+enum unseen_status unseen__search_take(struct unseen__search *search, struct unseen_key key,
+                                       bool removed);
+
+/* Shows the changes of the log up to `end`. Errors: those of unseen__search_take, CORRUPT, IO. */
+enum unseen_status unseen__search_log(struct unseen__search *search, const struct unseen__log *log,
+                                      uint64_t end, struct unseen_error *error);
+
+void unseen__search_release(struct unseen__search *search);
+
+/* Frees store->members. */
+void unseen__store_forget_members(struct unseen_store *store);
 
 #endif

@@ -281,6 +281,7 @@ void unseen__store_release(struct unseen_store *store)
     unseen__committer_release(&store->committer);
     unseen__log_release(&store->log);
     unseen__log_release(&store->old);
+    unseen__store_forget_members(store);
     unseen_set_free(store->set);
     unseen_url_free(store->url);
     unseen__free(&allocator, store, sizeof(*store));

@@ -3,7 +3,8 @@
  * The keys of a log that survive: a key survives if it was added after it was last removed.
  *
  * Removals are few. So the first pass over the log collects them in memory and sorts them, and the
- * second pass looks up every addition among them. */
+ * second pass looks up every addition among them. To find out which of some given keys survive, one
+ * pass is enough: it looks up every change among these keys. */
 #include <stddef.h>
 #include <string.h>
 
@@ -80,6 +81,7 @@ static bool was_removed_after(const struct removals *removals, struct unseen_key
 struct pass {
     struct removals removals;
     uint64_t index; /* changes so far */
+    struct unseen__search *search;
     bool (*each)(void *context, const struct unseen_key *keys, size_t n);
     void *context;
     enum unseen_status status;
@@ -176,4 +178,68 @@ unseen__surviving_each(const struct unseen__log *log, uint64_t end, bool skip_da
     array_free(&p.removals.allocator, &p.removals.items, &p.removals.cap,
                sizeof(*p.removals.items));
     return status;
+}
+
+/* ---- looking for given keys ---- */
+
+static size_t mark_of(struct unseen_key key)
+{
+    return (size_t)(key.hi >> 48);
+}
+
+enum unseen_status unseen__search_want(struct unseen__search *search, struct unseen_key key)
+{
+    search->marks[mark_of(key) / 8] |= (uint8_t)(1 << mark_of(key) % 8);
+    return unseen__stash_contains(&search->wanted, key)
+               ? UNSEEN_OK
+               : unseen__stash_add(&search->wanted, key, &search->allocator);
+}
+
+static bool search_wants(const struct unseen__search *search, struct unseen_key key)
+{
+    return search->wants_all || ((search->marks[mark_of(key) / 8] >> mark_of(key) % 8 & 1) &&
+                                 unseen__stash_contains(&search->wanted, key));
+}
+
+enum unseen_status unseen__search_take(struct unseen__search *search, struct unseen_key key,
+                                       bool removed)
+{
+    if (!search_wants(search, key)) {
+        return UNSEEN_OK;
+    }
+    if (removed) {
+        (void)unseen__stash_remove(&search->surviving, key);
+        return UNSEEN_OK;
+    }
+    return unseen__stash_contains(&search->surviving, key)
+               ? UNSEEN_OK
+               : unseen__stash_add(&search->surviving, key, &search->allocator);
+}
+
+static bool search_changes(void *context, const struct unseen_key *keys, size_t n, bool removed)
+{
+    struct pass *p = context;
+    for (size_t i = 0; i < n && p->status == UNSEEN_OK; i++) {
+        p->status = unseen__search_take(p->search, keys[i], removed);
+    }
+    return p->status == UNSEEN_OK;
+}
+
+enum unseen_status unseen__search_log(struct unseen__search *search, const struct unseen__log *log,
+                                      uint64_t end, struct unseen_error *error)
+{
+    struct pass p = {.search = search};
+    return run_pass(&p, log, end, false, search_changes, error);
+}
+
+void unseen__store_forget_members(struct unseen_store *store)
+{
+    unseen__stash_release(&store->members, &store->allocator);
+    store->has_members = false;
+}
+
+void unseen__search_release(struct unseen__search *search)
+{
+    unseen__stash_release(&search->wanted, &search->allocator);
+    unseen__stash_release(&search->surviving, &search->allocator);
 }
