@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "characters.h"
 #include "commands/change.h"
 #include "commands/commands.h"
 #include "import/import_bitmap.h"
@@ -19,7 +20,8 @@
 #include "print/message.h"
 
 enum {
-    REPORTS_MAX = 10
+    REPORTS_MAX = 10,
+    SHOWN_MAX = 60 /* bytes of a line */
 };
 
 const char *const import_formats[] = {
@@ -55,13 +57,30 @@ struct import {
     size_t nkeys;
 };
 
+/* Writes the first bytes of a line, those that a terminal does not show as \xHH. */
+static void show_bytes(struct unseen_bytes line, char shown[4 * SHOWN_MAX + 1])
+{
+    char *to = shown;
+    for (size_t i = 0; i < line.len && i < SHOWN_MAX; i++) {
+        const unsigned char c = (unsigned char)line.data[i];
+        if (c >= ' ' && c < 0x7f && c != '\\') {
+            *to++ = (char)c;
+        } else {
+            memcpy(to, (const char[]){'\\', 'x', hex_digit(c >> 4), hex_digit(c)}, 4);
+            to += 4;
+        }
+    }
+    *to = '\0';
+}
+
 static void import_report_wrong(struct import *m, struct unseen_bytes line)
 {
-    const int shown = line.len < 60 ? (int)line.len : 60;
+    char shown[4 * SHOWN_MAX + 1];
     m->change.failed = true;
     if (m->nwrong++ < REPORTS_MAX) {
-        message_error("%s:%" PRIu64 ": left out, not %s: '%.*s'", m->name, m->line, m->row->wanted,
-                      shown, line.data);
+        show_bytes(line, shown);
+        message_error("%s:%" PRIu64 ": left out, not %s: '%s'", m->name, m->line, m->row->wanted,
+                      shown);
     }
 }
 

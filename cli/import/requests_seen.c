@@ -35,6 +35,15 @@ bool requests_seen_push(struct requests_seen *r, struct unseen_bytes line)
     return true;
 }
 
+/* Python's text files on Windows make CR CR LF of a line end that is CR LF already. */
+static struct unseen_bytes trim_returns(struct unseen_bytes line)
+{
+    while (line.len > 0 && line.data[line.len - 1] == '\r') {
+        line.len--;
+    }
+    return line;
+}
+
 static bool is_digits(struct unseen_bytes line)
 {
     for (size_t i = 0; i < line.len; i++) {
@@ -49,12 +58,11 @@ static bool is_digits(struct unseen_bytes line)
 static enum requests_seen_result next_digits(struct requests_seen *r,
                                              struct unseen_bytes *digits_out)
 {
-    struct unseen_bytes line = r->line;
-    if (!line.data) {
+    if (!r->line.data) {
         return REQUESTS_SEEN_NOTHING;
     }
+    const struct unseen_bytes line = trim_returns(r->line);
     r->line.data = NULL;
-    (void)unseen_lines_trim(&line, 1, &line);
     if (!is_digits(line)) {
         return REQUESTS_SEEN_WRONG;
     }

@@ -40,7 +40,15 @@ sed 's/$/\r/' requests.seen > windows.seen
 run import --format requests.seen --stats=json s.unseen windows.seen
 expect 0 '' '*'
 holds grep -q '"new":0,"seen":3,' err
-# Nothing is dropped in silence.
+# Python on Windows writes CR CR LF, and perhaps more of them.
+sed 's/$/\r\r/; 2s/$/\r/' requests.seen > windows.seen
+run import --format requests.seen --stats=json s.unseen windows.seen
+expect 0 '' '*'
+holds grep -q '"new":0,"seen":3,' err
+# Nothing is dropped in silence, and what a terminal does not show is told in hex.
+printf 'a\tb\r\xc3\xa9\\c\r\n' > bytes.seen
+run import --format requests.seen s.unseen bytes.seen
+expect 2 '' "unseen: error: bytes.seen:1: left out, not 40 hexadecimal digits: 'a\\\\x09b\\\\x0d\\\\xc3\\\\xa9\\\\x5cc\\\\x0d'\n"
 { head -n 1 requests.seen; echo http://a/; echo; sed -n 2p requests.seen | tr a-f A-F; tail -n 1 requests.seen | head -c 39; } > damaged.seen
 rm s.unseen
 run import --format requests.seen s.unseen requests.seen damaged.seen
