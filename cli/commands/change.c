@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "commands/change.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "address.h"
 #include "lines/batch.h"
 #include "lines/files.h"
@@ -8,6 +12,11 @@
 #include "seen/filter_words.h"
 #include "seen/stores.h"
 #include "stop.h"
+
+/* The store reads its log once for so many keys. */
+enum {
+    KEPT_MAX = 1 << 16
+};
 
 static bool removes(const struct change *c)
 {
@@ -33,12 +42,26 @@ bool change_check_inputs(const struct options *o)
     return true;
 }
 
+/* Makes room for keys to remove; false, and reported, if the store cannot remove any. */
+static bool start_removing(struct change *c)
+{
+    const struct unseen_set_stats stats = stores_stats(unseen_store_set(c->store));
+    if (!(stats.abilities & UNSEEN_CAN_REMOVE)) {
+        message_error("%s has the filter %s, which cannot remove", c->o->seen.path, stats.filter);
+        message_hint("unseen rewrite --filter compact %s", c->o->seen.path);
+        return false;
+    }
+    c->kept = malloc(KEPT_MAX * sizeof(*c->kept));
+    return c->kept || message_no_memory();
+}
+
 bool change_start(struct change *c, const struct options *o, enum unseen_cpu cpu)
 {
-    *c = (struct change){.o = o};
+    *c = (struct change){.o = o, .watch.matters = o->key.key.nparts == 0};
     const enum unseen_store_mode mode = removes(c) ? UNSEEN_STORE_WRITE : UNSEEN_STORE_CREATE;
     c->failed = !change_check_inputs(o) ||
-                !stores_open(&c->store, o->seen.path, mode, &o->seen, &o->profile, cpu);
+                !stores_open(&c->store, o->seen.path, mode, &o->seen, &o->profile, cpu) ||
+                (removes(c) && !start_removing(c));
     if (c->failed) {
         return false;
     }
@@ -50,31 +73,25 @@ bool change_start(struct change *c, const struct options *o, enum unseen_cpu cpu
 static bool report_failure(struct change *c, enum unseen_status status)
 {
     c->failed = true;
-    if (removes(c) && status == UNSEEN_ERR_UNSUPPORTED) {
-        message_error("%s has the filter %s, which cannot remove", c->o->seen.path,
-                      stores_stats(unseen_store_set(c->store)).filter);
-        message_hint("unseen rewrite --filter compact %s", c->o->seen.path);
-        return false;
-    }
-    message_error("cannot remember more lines: %s", unseen_status_string(status));
+    message_error("cannot %s more lines: %s", removes(c) ? "remove" : "remember",
+                  unseen_status_string(status));
     return false;
 }
 
-bool change_keys(struct change *c, const struct unseen_key *keys, size_t n)
+/* Begins the commit of n keys with these verdicts. */
+static bool take_verdicts(struct change *c, enum unseen_status status, const uint8_t *verdicts,
+                          size_t n)
 {
-    uint8_t verdicts[BATCH_LINES];
     struct unseen_error error = {.status = UNSEEN_OK};
-    size_t ndone = 0;
     size_t nnew = 0;
-    const enum unseen_status status =
-        (removes(c) ? unseen_store_remove_keys : unseen_store_add_keys)(c->store, keys, n, verdicts,
-                                                                        &ndone);
-    for (size_t i = 0; i < ndone; i++) {
+    for (size_t i = 0; i < n; i++) {
         nnew += verdicts[i];
     }
     c->report.nnew += nnew;
-    c->report.nseen += ndone - nnew;
-    error.status = unseen_store_commit_begin(c->store, UINT64_MAX, 0, &error);
+    c->report.nseen += n - nnew;
+    if (!url_watch_doubts(&c->watch)) {
+        error.status = unseen_store_commit_begin(c->store, UINT64_MAX, 0, &error);
+    }
     if (error.status != UNSEEN_OK) {
         c->broken = true;
         stores_report_commit(c->o->seen.path, &c->o->seen, &error);
@@ -83,18 +100,77 @@ bool change_keys(struct change *c, const struct unseen_key *keys, size_t n)
     return status == UNSEEN_OK || report_failure(c, status);
 }
 
+/* A key that is still there after its removal was never added: the filter takes it for seen. */
+static void count_false(struct change *c, const struct unseen_key *keys, size_t n)
+{
+    uint8_t verdicts[BATCH_LINES];
+    for (size_t i = 0; i < n; i += BATCH_LINES) {
+        const size_t count = n - i < BATCH_LINES ? n - i : BATCH_LINES;
+        memset(verdicts, UNSEEN_NEW, count);
+        (void)unseen_set_contains_keys(unseen_store_set(c->store), keys + i, count, verdicts, NULL);
+        for (size_t k = 0; k < count; k++) {
+            c->nfalse += verdicts[k] == UNSEEN_SEEN;
+        }
+    }
+}
+
+bool change_kept(struct change *c)
+{
+    const size_t n = c->nkept;
+    size_t ndone = 0;
+    if (n == 0 || c->broken) {
+        return !c->broken;
+    }
+    uint8_t *verdicts = malloc(n);
+    c->nkept = 0;
+    if (!verdicts) {
+        c->failed = true;
+        return message_no_memory();
+    }
+    const enum unseen_status status =
+        unseen_store_remove_keys(c->store, c->kept, n, verdicts, &ndone);
+    const bool good = take_verdicts(c, status, verdicts, ndone);
+    free(verdicts);
+    if (good) {
+        count_false(c, c->kept, n);
+    }
+    return good;
+}
+
+bool change_keys(struct change *c, const struct unseen_key *keys, size_t n)
+{
+    uint8_t verdicts[BATCH_LINES];
+    size_t ndone = 0;
+    if (!c->kept) {
+        const enum unseen_status status =
+            unseen_store_add_keys(c->store, keys, n, verdicts, &ndone);
+        return take_verdicts(c, status, verdicts, ndone);
+    }
+    memcpy(c->kept + c->nkept, keys, n * sizeof(*keys));
+    c->nkept += n;
+    return c->nkept + BATCH_LINES <= KEPT_MAX || change_kept(c);
+}
+
 int change_finish(struct change *c)
 {
     if (!c->store) {
         return EXIT_TROUBLE;
     }
+    (void)change_kept(c);
+    free(c->kept);
     const struct unseen_set *set = unseen_store_set(c->store);
     const struct unseen_set_stats stats = stores_stats(set);
     report_end(&c->report, &stats, unseen_set_profile(set));
     c->failed = !filters_check_full(&c->o->seen, set, c->report.nnew, c->report.nseen) || c->failed;
-    if (!removes(c)) {
-        after_run_schemes(&c->first_failed, &c->report, c->o, &stats, unseen_set_profile(set));
+    if (c->nfalse > 0) {
+        message_warning("%" PRIu64 " of the lines were never added, so they were not removed: %s "
+                        "takes them for seen",
+                        c->nfalse, c->o->seen.path);
+        message_hint(
+            "unseen rewrite --filter compact --fpr 1e-9 %s takes hardly a line wrongly for seen",
+            c->o->seen.path);
     }
+    c->failed = !after_run_urls(&c->watch, c->o, unseen_set_profile(set)) || c->failed;
     if (c->broken) {
         (void)unseen_store_close(c->store, NULL); /* the cause has been reported */
     } else {
@@ -108,5 +184,5 @@ void change_count(struct change *c, const struct batch *b)
 {
     batch_count(b, &c->report);
     c->report.nfailed += batch_count_failed(b, 0, b->n);
-    after_run_look(&c->first_failed, b);
+    url_watch_look(&c->watch, b, 0, b->n);
 }

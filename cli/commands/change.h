@@ -16,9 +16,12 @@ struct change {
     const struct options *o;
     struct unseen_store *store;
     struct report report;
-    struct first_failed first_failed;
-    bool failed; /* a line or a file was left out, which has been reported */
-    bool broken; /* a commit has failed, which has been reported */
+    struct url_watch watch;
+    struct unseen_key *kept; /* keys to remove; NULL: keys are added */
+    size_t nkept;
+    uint64_t nfalse; /* lines to remove that were never added, and are taken for seen */
+    bool failed;     /* a line or a file was left out, which has been reported */
+    bool broken;     /* a commit has failed, which has been reported */
 };
 
 /* Opens the store, and makes it if need be, unless lines are to be removed. False if that failed,
@@ -31,8 +34,11 @@ bool change_check_inputs(const struct options *o);
 /* Counts what a batch has beside its keys. */
 void change_count(struct change *c, const struct batch *b);
 
-/* Adds or removes keys and begins their commit; false if that failed. */
+/* Adds keys and begins their commit, or keeps keys to remove many at once; false if that failed. */
 bool change_keys(struct change *c, const struct unseen_key *keys, size_t n);
+
+/* Removes the keys that are kept. False if that failed, or an earlier change did. */
+bool change_kept(struct change *c);
 
 /* Closes the store and prints the figures. Returns the exit status. */
 int change_finish(struct change *c);

@@ -61,14 +61,12 @@ static void print_figures(struct server_change *c)
     struct unseen_set_stats stats;
     const char *profile = seen_stats(&c->seen, &stats);
     report_end(&c->change.report, &stats, profile);
-    if (c->seen.asked.server->question == QUESTION_ADD) {
-        after_run_schemes(&c->change.first_failed, &c->change.report, c->change.o, &stats, profile);
-    }
+    c->change.failed = !after_run_urls(&c->change.watch, c->change.o, profile) || c->change.failed;
 }
 
 int change_server_run(const struct options *o, enum unseen_cpu cpu)
 {
-    struct server_change c = {.change.o = o,
+    struct server_change c = {.change = {.o = o, .watch.matters = o->key.key.nparts == 0},
                               .seen = {.o = &o->seen,
                                        .profile = &o->profile,
                                        .key = &o->key,

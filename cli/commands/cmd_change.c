@@ -17,7 +17,12 @@ static bool change_take_batch(void *context, const struct batch *b)
     struct change *c = context;
     change_count(c, b);
     report_poll();
-    return change_keys(c, b->keys, b->n);
+    return !url_watch_stops(&c->watch) && change_keys(c, b->keys, b->n);
+}
+
+static void change_before_wait(void *context)
+{
+    (void)change_kept(context);
 }
 
 static void change_read_lines(struct change *c)
@@ -32,6 +37,7 @@ static void change_read_lines(struct change *c)
         .identity = &identity,
         .out = &none,
         .take = change_take_batch,
+        .poll = change_before_wait,
         .context = c,
     };
     feed_run(&feed);

@@ -37,7 +37,7 @@ struct dedup {
     struct output out;
     struct output repeats; /* -D */
     struct output tee;
-    struct first_failed first_failed;
+    struct url_watch watch;
     struct why why;
     struct report report;
     struct room room;
@@ -224,11 +224,12 @@ static void answer_lines(struct dedup *d, const struct batch *b, size_t first,
     } else if (!put_why(d, b, first, verdicts, n)) {
         d->full = true; /* reported */
     }
+    url_watch_look(&d->watch, b, first, n);
+    d->marks.waits = url_watch_doubts(&d->watch);
     commit_marks_mark(&d->marks, nnew);
     d->report.nnew += nnew;
     d->report.nseen += n - nnew;
     d->report.nfailed += batch_count_failed(b, first, n);
-    after_run_look(&d->first_failed, b);
     if (d->left != UINT64_MAX) {
         d->left -= d->prints_seen ? n - nnew : nnew;
     }
@@ -305,7 +306,7 @@ static bool dedup_take_batch(void *context, const struct batch *b)
     }
     commit_marks_written(&d->marks);
     report_poll();
-    return d->left > 0 && !d->full && !d->marks.failed;
+    return d->left > 0 && !d->full && !d->marks.failed && !url_watch_stops(&d->watch);
 }
 
 /* ---- Batches for a server -------------------------------------------------------------------- */
@@ -328,7 +329,7 @@ static bool take_kept(void *context, const struct batch *const *batches, size_t 
         at += batches[i]->n;
     }
     report_poll();
-    return !d->full;
+    return !d->full && !url_watch_stops(&d->watch);
 }
 
 /* Called when no part of the set is being asked. */
@@ -403,15 +404,53 @@ static bool check_stores(const struct options *o)
     return true;
 }
 
+/* True if -o names a file of -x, which then gets the lines that it lacks, as anew does it. */
+static bool appends(const struct options *o)
+{
+    const char *name = o->print.output;
+    bool found = false;
+    for (size_t i = 0; name && !o->seen.path && i < o->seen.nexcludes && !found; i++) {
+        found = !files_is_standard_input(name) && (strcmp(name, o->seen.excludes[i]) == 0 ||
+                                                   stores_are_same(name, o->seen.excludes[i]));
+    }
+    return found;
+}
+
+/* Checks that what is appended to a file of -x is lines as it has them. */
+static bool check_appended(const struct dedup *d)
+{
+    const struct options *o = d->o;
+    const char *name = o->print.output;
+    if (stores_refuse(name) != STORES_NONE) {
+        message_hint("unseen -s %s FILE", name);
+    } else if (files_end(d->out.fd, o->input.delimiter) == FILE_END_CODED) {
+        message_error("%s is compressed or UTF-16: no lines can be appended to it", name);
+        message_hint("%s -x %s -o NEW FILE", o->command->called, name);
+    } else if (o->print.invert || o->print.mark || o->print.count || o->print.quiet) {
+        message_error("-o appends new lines to %s, which -x reads, and nothing else", name);
+        message_hint("%s -x %s -o %s FILE", o->command->called, name, name);
+    } else if (o->key.key.nparts > 0 && !o->print.canonical) {
+        message_error("%s has whole lines, and -k would compare parts of those that are appended",
+                      name);
+        message_hint("%s -x %s -o %s -k %s --canonical FILE", o->command->called, name, name,
+                     o->key.text);
+    } else {
+        return true;
+    }
+    return false;
+}
+
 /* anew reads and continues one file. */
 static bool check_excludes(const struct dedup *d, const struct output *const *outs, size_t nouts)
 {
     const struct options *o = d->o;
-    const char *name = files_find_output(o->seen.excludes, o->seen.nexcludes, outs, nouts);
+    const bool to_output = appends(o); /* outs[0] */
+    const char *name =
+        files_find_output(o->seen.excludes, o->seen.nexcludes, outs + to_output, nouts - to_output);
     if (name) {
-        message_hint("%s -x %s FILE | tee -a %s", o->command->called, name, name);
+        message_hint("%s -x %s -o %s --tee FILE", o->command->called, name, name);
     }
-    return !name;
+    return !name && (!to_output || check_appended(d));
 }
 
 static bool check_files(const struct dedup *d)
@@ -468,7 +507,8 @@ static bool open_outputs(struct dedup *d)
     if (o->print.tee) {
         d->out.tee = &d->tee;
     }
-    return (continues(o) ? output_open_again : output_open)(&d->out, o->print.output) &&
+    return (continues(o) || appends(o) ? output_open_again : output_open)(&d->out,
+                                                                          o->print.output) &&
            (!o->print.repeats || output_open(&d->repeats, o->print.repeats)) &&
            (!o->print.tee || output_open(&d->tee, NULL));
 }
@@ -479,9 +519,15 @@ static bool cut_outputs(struct dedup *d)
     const struct options *o = d->o;
     d->marks.store = remembers(d) ? d->seen.asked.store : NULL;
     d->marks.prints_new = o->print.mark || !(d->prints_seen || o->print.count || o->print.quiet);
-    const bool cut = remembers(d)   ? commit_marks_start(&d->marks)
-                     : continues(o) ? output_seek(&d->out, 0, SEEK_END)
-                                    : output_truncate(&d->out);
+    const bool cut = remembers(d)                 ? commit_marks_start(&d->marks)
+                     : continues(o) || appends(o) ? output_seek(&d->out, 0, SEEK_END)
+                                                  : output_truncate(&d->out);
+    if (cut && appends(o) && files_end(d->out.fd, o->input.delimiter) == FILE_END_OPEN) {
+        d->out.tee = NULL; /* which gets no end of a line that it does not have */
+        output_write(&d->out, &o->input.delimiter, 1);
+        (void)output_flush(&d->out); /* remembered in out */
+        d->out.tee = o->print.tee ? &d->tee : NULL;
+    }
     return cut && (!o->print.repeats || output_truncate(&d->repeats));
 }
 
@@ -527,10 +573,9 @@ static bool dedup_put_stats(struct dedup *d)
     const bool good = !d->seen.asked.set || filters_check_full(&d->o->seen, d->seen.asked.set,
                                                                d->report.nnew, d->report.nseen);
     if (d->o->command->bit == COMMAND_DEDUP) {
-        after_run_schemes(&d->first_failed, &d->report, d->o, &stats, profile);
         after_run_unread(d->o);
     }
-    return good;
+    return after_run_urls(&d->watch, d->o, profile) && good;
 }
 
 static int dedup_finish(struct dedup *d)
@@ -581,6 +626,7 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
                  .parts = &d.parts,
                  .between = dedup_between,
                  .context = &d},
+        .watch.matters = o->key.key.nparts == 0 && (o->seen.path || o->seen.nexcludes > 0),
         .prints_seen = o->print.invert != is_check(o),
         .left = o->print.quiet ? 1 : o->print.limit,
     };

@@ -50,9 +50,12 @@ static void edit_report_open(const struct edit *e, const struct unseen_error *er
     const bool updates = e->o->command->bit == COMMAND_UPDATE;
     if (error->status == UNSEEN_ERR_FOREIGN && stores_type_of(e->path) == STORES_STORE) {
         message_error("%s is a store, not a list", e->path);
-        message_hint(updates ? "unseen add %s FILE, or: unseen remove %s FILE"
-                             : "unseen remove %s FILE",
-                     e->path, e->path);
+        message_hint(
+            updates
+                ? "unseen add %s FILE, or: unseen remove %s FILE"
+                : "unseen rewrite --filter compact --fpr 1e-9 %s takes hardly a line wrongly for "
+                  "seen",
+            e->path, e->path);
     } else if (error->status == UNSEEN_ERR_FOREIGN) {
         message_error("%s", error->text);
         message_hint("unseen build NEW.list %s makes a list of its lines", e->path);

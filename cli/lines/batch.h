@@ -56,6 +56,7 @@ struct batch {
     uint64_t nskipped; /* lines that were left out because they lack the key */
     uint64_t nmisses;  /* lines without the key, left out or not, */
     struct unseen_bytes missing; /* and the first of them */
+    bool is_array;               /* the first line of the file begins an array of records */
     bool failed;                 /* a file or line before the end of this batch could not be read */
     struct batch_parts *parts;   /* NULL, or the set was asked in parts (set_parts.h) */
 };

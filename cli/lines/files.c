@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lines/magic.h"
 #include "print/message.h"
 
 bool files_is_standard_input(const char *name)
@@ -62,6 +63,22 @@ bool files_check(const char *called, const char *const *names, size_t n,
         message_hint("%s -o NEW FILE && mv NEW FILE", called);
     }
     return !found;
+}
+
+enum file_end files_end(int fd, char delimiter)
+{
+    struct stat st;
+    char bytes[MAGIC_BYTES];
+    char last = delimiter;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {
+        return FILE_END_LINE;
+    }
+    const ssize_t n = pread(fd, bytes, sizeof(bytes), 0);
+    if (n > 0 && magic_find(bytes, (size_t)n, false)->content != CONTENT_LINES) {
+        return FILE_END_CODED;
+    }
+    return pread(fd, &last, 1, st.st_size - 1) != 1 || last == delimiter ? FILE_END_LINE
+                                                                         : FILE_END_OPEN;
 }
 
 /* Gives a program that was started at the same moment a little time to write. */

@@ -29,6 +29,15 @@ const char *files_find_output(const char *const *names, size_t n, const struct o
 bool files_check(const char *called, const char *const *names, size_t n,
                  const struct output *const *outs, size_t nouts);
 
+/* What the end of a regular file of lines is. */
+enum file_end {
+    FILE_END_LINE, /* also of an empty file, and of what is no regular file */
+    FILE_END_OPEN, /* its last line lacks the delimiter */
+    FILE_END_CODED /* its bytes are not lines: it is compressed, or UTF-16 */
+};
+
+enum file_end files_end(int fd, char delimiter);
+
 /* True if bytes wait in a pipe that is standard input. */
 bool files_wait_on_standard_input(void);
 

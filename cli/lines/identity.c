@@ -108,6 +108,15 @@ static enum unseen_status join_part(struct work *w, struct unseen_bytes part, ui
                : UNSEEN_ERR_NOMEM;
 }
 
+/* True if parts of the line may be missing. One that is an object or an array is not missing: two
+ * of them may differ. */
+static bool may_lack(const struct work *w, size_t i)
+{
+    const struct key_options *o = w->id->key;
+    struct unseen_bytes value;
+    return o->takes_empty && !key_find_container(&o->key, o->separator, w->b->texts[i], &value);
+}
+
 /* Finds a key of several parts. The line counts as a URL if one of the parts is one. */
 static enum unseen_status find_joined(struct work *w, size_t i, struct text *room)
 {
@@ -115,16 +124,22 @@ static enum unseen_status find_joined(struct work *w, size_t i, struct text *roo
     struct text *text = &w->b->text;
     const size_t at = text->len;
     uint8_t joined = UNSEEN_URL_FAILED;
+    size_t nfound = 0;
     w->item_at[i] = at;
     for (size_t p = 0; p < o->key.nparts; p++) {
         struct unseen_bytes part = {NULL, 0};
         uint8_t form = UNSEEN_URL_FAILED;
         text_clear(room);
         enum unseen_status status = key_find(&o->key, p, o->separator, w->b->texts[i], room, &part);
+        nfound += part.data != NULL;
+        if (status == UNSEEN_OK && !part.data && may_lack(w, i)) {
+            part.data = "";
+        }
         if (status == UNSEEN_OK && part.data) {
             status = join_part(w, part, &form);
         }
-        if (status != UNSEEN_OK || !part.data) {
+        const bool is_last = p + 1 == o->key.nparts;
+        if (status != UNSEEN_OK || !part.data || (is_last && nfound == 0)) {
             text->len = at;
             w->items[i] = (struct unseen_bytes){NULL, 0};
             w->item_at[i] = NOT_COPIED;
@@ -146,6 +161,23 @@ static void move_line(struct work *w, size_t to, size_t from)
     w->item_at[to] = w->item_at[from];
 }
 
+/* True if the line begins an array of objects: "[", or "[{" and more. */
+static bool begins_array(struct unseen_bytes line)
+{
+    const char *p = line.data;
+    const char *const end = p + line.len;
+    bool is_open = false;
+    p += line.len >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    for (; p < end; p++) {
+        if (*p == '[' && !is_open) {
+            is_open = true;
+        } else if (*p != ' ' && *p != '\t') {
+            return is_open && *p == '{';
+        }
+    }
+    return is_open;
+}
+
 /* Notes that line i lacks the key. True if the line stays in the batch. */
 static bool take_missing(struct work *w, size_t i)
 {
@@ -154,7 +186,9 @@ static bool take_missing(struct work *w, size_t i)
         b->missing = b->texts[i];
     }
     w->items[i] = b->texts[i];
-    return w->id->key->missing == MISSING_WHOLE;
+    b->is_array = b->line == 0 && i == 0 && key_has_path(&w->id->key->key) &&
+                  !key_has_field(&w->id->key->key) && begins_array(b->texts[i]);
+    return w->id->key->missing == MISSING_WHOLE && !b->is_array;
 }
 
 /* Finds the items of all lines. */
@@ -168,7 +202,7 @@ static enum unseen_status find_items(struct work *w)
     for (size_t i = 0; i < b->n && status == UNSEEN_OK; i++) {
         status = o->key.nparts == 1 ? find_one(w, i) : find_joined(w, i, &room);
         const bool stays = w->items[i].data || take_missing(w, i);
-        if (!stays && o->missing == MISSING_FAIL) {
+        if (!stays && (o->missing == MISSING_FAIL || b->is_array)) {
             break;
         }
         move_line(w, kept, i);

@@ -28,7 +28,8 @@ enum missing {
     MISSING_USUAL, /* the user has not said: FAIL for commands that keep keys, WHOLE for others */
     MISSING_WHOLE, /* the whole line is its key */
     MISSING_SKIP,  /* the line is left out */
-    MISSING_FAIL   /* the run ends */
+    MISSING_FAIL,  /* the run ends */
+    MISSING_EMPTY  /* as USUAL, but of a key of several parts some may be missing */
 };
 
 /* Which part of a line makes its identity, and which lines are handled. */
@@ -39,9 +40,10 @@ struct key_options {
     bool has_separator;
     char separator;
     enum format format;
-    enum missing missing;
-    uint64_t shard;   /* the share of lines to handle, from 0, unless the shares are told */
-    uint64_t nshards; /* 0: not asked for */
+    enum missing missing; /* once the options are parsed, neither USUAL nor EMPTY */
+    bool takes_empty;     /* a part that is missing beside others is an empty text */
+    uint64_t shard;       /* the share of lines to handle, from 0, unless the shares are told */
+    uint64_t nshards;     /* 0: not asked for */
 };
 
 struct identity {

@@ -245,6 +245,11 @@ static bool note_misses(struct reader *r, const struct batch *b)
     const bool is_first = r->nmisses == 0 && b->nmisses > 0;
     r->nmisses += b->nmisses;
     r->file_misses += b->nmisses;
+    if (b->is_array) {
+        message_error("%s is a JSON array: its records are not a line each", b->name);
+        message_hint("jq -c '.[]' FILE makes a line of each record, for this command to read");
+        return false;
+    }
     if (!is_first || !r->identity) {
         return true;
     }
@@ -366,6 +371,7 @@ static void reader_empty(struct batch *b)
     b->nlong = 0;
     b->nother = 0;
     b->nmisses = 0;
+    b->is_array = false;
     b->nskipped = 0;
 }
 

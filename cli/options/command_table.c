@@ -114,11 +114,10 @@ static const struct command commands[] = {
         .brief = "key",
         .use = {.removes = true, .list_hint = "unseen update %s --remove FILE"},
         .usage = "unseen remove [OPTION]... STORE [FILE]...",
-        .about =
-            "Remove the lines of the input from STORE: they will be new again. Prints\n"
-            "nothing. STORE may be a server: unix:PATH, ADDR:PORT, redis://HOST/KEY.\n"
-            "Removing what was never added can take away another line, with the rate of wrong\n"
-            "answers of the store.\n",
+        .about = "Remove the lines of the input from STORE: they will be new again. Prints\n"
+                 "nothing. STORE may be a server: unix:PATH, ADDR:PORT, redis://HOST/KEY.\n"
+                 "A line that was never added is left out, also if STORE takes it for seen.\n"
+                 "STORE is read once for 65,000 lines, so remove many at a time.\n",
         .examples = "  unseen remove visited.unseen urls.txt\n"
                     "  unseen remove --stats visited.unseen urls.txt   and how many were in it\n",
         .run = change_run,

@@ -405,7 +405,10 @@ enum options_result options_parse(struct options *o, const struct command *comma
         (o->seen.seed_file && !seed_read(&o->seen.seed, o->seen.seed_file))) {
         return OPTIONS_WRONG;
     }
-    o->key.missing = o->key.missing ? o->key.missing : usual_missing(o);
+    o->key.takes_empty = o->key.missing == MISSING_EMPTY;
+    if (o->key.missing == MISSING_USUAL || o->key.takes_empty) {
+        o->key.missing = usual_missing(o);
+    }
     return OPTIONS_RUN;
 }
 

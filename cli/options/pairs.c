@@ -150,6 +150,8 @@ static bool values_fit(const struct options *o)
     const bool has_path = key_has_path(&o->key.key) || key_has_path(&o->group.by_key);
     const bool has_field = key_has_field(&o->key.key) || key_has_field(&o->group.by_key);
     const bool to_output = o->command->bit == COMMAND_DEDUP && o->seen.path && o->print.output;
+    const bool quiet_store =
+        o->command->bit == COMMAND_DEDUP && o->seen.path && o->print.quiet && !o->seen.dry_run;
     const char *profile = o->profile.name ? o->profile.name : "";
     const struct {
         bool both;
@@ -166,6 +168,10 @@ static bool values_fit(const struct options *o)
          "-o with -s has each line exactly once, and -c prints a number", "-c -s STORE FILE > NEW"},
         {o->print.canonical && o->print.count && !o->print.repeats,
          "-c prints a number, --canonical prints canonical forms", "-c FILE"},
+        {quiet_store, "-q ends at the first new line, so the store would have no other",
+         "add STORE FILE"},
+        {o->key.missing == MISSING_EMPTY && o->key.key.nparts < 2,
+         "--missing=empty is for a key of several parts", "--missing empty -k .url,.body FILE"},
         {o->key.has_separator && has_path && !has_field, "-t has no meaning with a JSON path",
          "-k .url FILE"},
         {o->key.format == FORMAT_JSONL && !has_path, "--format jsonl needs a path: -k .PATH",

@@ -308,7 +308,7 @@ static bool set_long(struct options *o, char *value)
 
 static const char *const when_names[] = {"auto", "always", "never", NULL};
 static const char *const stats_names[] = {"none", "text", "json", NULL};
-static const char *const missing_names[] = {"", "whole", "skip", "fail", NULL};
+static const char *const missing_names[] = {"", "whole", "skip", "fail", "empty", NULL};
 static const char *const format_names[] = {"auto", "lines", "jsonl", NULL};
 static const char *const kind_names[] = {"url", "expressions", "mail", "ip", "phone", NULL};
 static const char *const plan_names[] = {"list", NULL}; /* and the filters */
@@ -383,7 +383,9 @@ static const struct option_row rows[] = {
      .does = "prints each integer once", .excludes = "unique"},
     {'q', "quiet", COMMAND_DEDUP | COMMAND_CHECK,
      "print nothing; exit 0 at the first line that would be\nprinted, 1 if there is none", FLAG(print.quiet),
-     .does = "prints nothing", .excludes = "mark output canonical"},
+     .does = "prints nothing", .excludes = "mark output canonical",
+     .more = "It is a question: the run ends at the first such line, so -s is refused without -n. `unseen add` remembers "
+           "lines and prints nothing, as `anew -q` does."},
     {'m', "max", COMMAND_DEDUP,
      "stop after N new lines (with -v: N repeats)", COUNT("a number of lines", "1000", print.limit),
      .more = "Exactly the lines up to there are remembered and counted."},
@@ -713,13 +715,17 @@ static const struct option_row rows[] = {
      .more = "Each is counted once. Two sets are in memory at a time: the lines of the first file, and the lines "
            "that the next one shares with it."},
     {0, "missing", COMMAND_LINES,
-     "a line without KEY is taken whole, is left out (skip)\nor ends the run (fail, where keys are stored)",
-     CHOICE("HOW", "whole, skip or fail", "skip", missing_names, MISSING_WHOLE, enum missing, key.missing),
+     "a line without KEY is taken whole, is left out (skip)\nor ends the run (fail, where keys are stored); or a\n"
+     "missing part of KEY is an empty text (empty)",
+     CHOICE("HOW", "whole, skip, fail or empty", "skip", missing_names, MISSING_WHOLE, enum missing, key.missing),
      .needs = "key", .usage = "--missing skip -k 1 FILE",
      .more = "`whole` and `skip` warn how many such lines there were; the message of `fail` names file and line, and "
            "the lines before it are answered and remembered. Where keys are stored, `fail` is the default, so that "
            "no store remembers the lines of a mistyped key; elsewhere `whole` is. If no line of a file has the key, "
-           "the exit status is 2."},
+           "the exit status is 2. `empty` is for a key of several parts, such as `.url,.method,.body`: a part that is "
+           "null or not there counts as an empty text, so that two requests without a body can be the same. A line "
+           "that has none of the parts, or an object or an array as one of them, is still without KEY. A file whose first "
+           "line begins a JSON array of records is refused."},
     {'t', "separator", COMMAND_LINES | COMMAND_ON_LIST,
      "fields are separated by CHAR (default: tab)", CALL("CHAR", "a single byte, \\t or \\0", ",", set_separator),
      .needs = "key by", .usage = "-t , -k 1 FILE",
@@ -745,14 +751,16 @@ static const struct option_row rows[] = {
      .more = "They are resolved by the WHATWG standard, as `../b` or `//e.com/`, before they are made canonical."},
     {.group = "Input and output"},
     {'o', "output", COMMAND_DEDUP,
-     "write to FILE, which is emptied first; with -s it is\ncontinued, never emptied: each line exactly once",
+     "write to FILE, which is emptied first; with -s, or as\na file of -x, it is continued: each line once",
      ONE_FILE("FILE", print.output, TWO_OUTPUTS),
      .does = "writes lines",
      .more = "FILE is emptied once all options and files are found to be right. It has lines: a name such as new.txt.gz is "
            "refused, and the message has the command that compresses them. With -v it gets the repeats instead, "
            "and with --mark every line behind its mark; with -s both are also continued, and -n and -c are refused "
            "there: with -n the same lines would come again, and -c prints a number. An output file that is also an "
-           "input is refused."},
+           "input is refused. A FILE that -x names, too, is not emptied but gets the new lines, after its last line was "
+           "ended if need be: `program | unseen -x known.txt -o known.txt --tee` is what `program | anew known.txt` is. "
+           "FILE need not exist then."},
     {0, "tee", COMMAND_DEDUP,
      "with -o: also print to standard output what FILE\ngets; only FILE is exact after a crash", FLAG(print.tee),
      .does = "prints lines", .needs = "output", .usage = "--tee -o FILE FILE",

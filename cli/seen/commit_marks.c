@@ -181,7 +181,7 @@ static void marks_commit(struct commit_marks *h, uint64_t nchanges)
 {
     struct unseen_error error = {.status = UNSEEN_OK};
     const uint64_t len = h->keeps_length ? h->start + h->position : 0;
-    if (h->failed) {
+    if (h->failed || h->waits) {
         return;
     }
     error.status = unseen_store_commit_begin(h->store, nchanges, len, &error);
@@ -214,7 +214,7 @@ void commit_marks_mark(struct commit_marks *h, uint64_t nchanges)
 void commit_marks_written(struct commit_marks *h)
 {
     uint64_t nchanges = 0;
-    while (h->n > 0 && h->marks[h->first].position <= h->out->written) {
+    while (!h->waits && h->n > 0 && h->marks[h->first].position <= h->out->written) {
         nchanges += h->marks[h->first].nchanges;
         h->position = h->marks[h->first].position;
         h->first = (h->first + 1) % COMMIT_MARKS;
@@ -231,7 +231,7 @@ void commit_marks_end(struct commit_marks *h)
         return;
     }
     commit_marks_written(h);
-    if (!h->out->failed) {
+    if (!h->out->failed && !h->waits) {
         h->position = h->out->written; /* includes lines that changed nothing */
         marks_commit(h, UINT64_MAX);
     } else if (h->keeps_length && ftruncate(h->out->fd, (off_t)(h->start + h->position)) != 0) {

@@ -28,6 +28,8 @@ struct commit_marks {
     char delimiter;
     bool prints_new; /* changes are handed over with their lines; if false, at once */
 
+    bool waits; /* nothing is committed yet: the lines may be what nobody meant */
+
     bool failed; /* a commit has failed, which has been reported */
 
     /* state */

@@ -3,8 +3,10 @@
  * Opens what -x names: stores, lists, foreign filters, and files of lines, whose lines count as
  * seen. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <unseen_list.h>
@@ -13,6 +15,7 @@
 #include "lines/identity.h"
 #include "lines/profile.h"
 #include "lines/reader.h"
+#include "lines/url_watch.h"
 #include "print/message.h"
 #include "seen/seen.h"
 #include "seen/stores.h"
@@ -88,6 +91,24 @@ static struct unseen_set *set_for_lines(struct seen *m, enum unseen_cpu cpu)
     return a->own;
 }
 
+/* Warns if the output goes through a pipe, as in `unseen -x FILE | tee -a FILE`, and the last line
+ * of the file does not end: what is appended would continue it. */
+static void check_end(const struct seen *m, const char *path)
+{
+    struct stat st;
+    const bool to_pipe = fstat(STDOUT_FILENO, &st) == 0 && S_ISFIFO(st.st_mode);
+    const int fd =
+        to_pipe && !files_is_standard_input(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd >= 0 && files_end(fd, m->input->delimiter) == FILE_END_OPEN) {
+        message_warning("the last line of %s has no end: what is appended continues it", path);
+        message_hint("unseen -x %s -o %s --tee FILE ends it, and appends the new lines", path,
+                     path);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+}
+
 /* Reads a file of lines for -x. Each whole line is an identity: -k is for the input only. */
 static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
                           uint64_t *nlines_out)
@@ -101,6 +122,7 @@ static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
     if (!set) {
         return false;
     }
+    check_end(m, path);
     const struct key_options key = {.shard = m->key->shard, .nshards = m->key->nshards};
     struct identity whole = {
         .url = m->url, .set = set, .key = &key, .delimiter = m->input->delimiter};
@@ -112,6 +134,7 @@ static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
         .options = m->input,
         .nblocks = 1,
     };
+    struct url_watch watch = {.matters = true};
     struct batch *b = calloc(1, sizeof(*b));
     if (!b) {
         return message_no_memory();
@@ -120,6 +143,7 @@ static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
         uint8_t verdicts[BATCH_LINES];
         status = unseen_set_add_keys(set, b->keys, b->n, verdicts, NULL);
         *nlines_out += b->n + b->nother;
+        url_watch_look(&watch, b, 0, b->n);
     }
     if (status != UNSEEN_OK) {
         seen_report_full(status);
@@ -128,7 +152,7 @@ static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
     reader_release(&reader);
     text_release(&b->text);
     free(b);
-    return status == UNSEEN_OK && !reader.failed;
+    return status == UNSEEN_OK && !reader.failed && url_watch_report(&watch, m->o->called, path);
 }
 
 /* The store of -x that seen_open has opened, or NULL. */

@@ -517,9 +517,9 @@ static void report_untidy(const char *path, const struct seen_options *o,
 
 /* The lock is still held, so nobody else has added anything; whoever waits for the lock sees that
  * the name is gone, as after a rewrite. */
-static void remove_unused(struct unseen_store *store, const char *path)
+static void remove_unused(struct unseen_store *store, const char *path, uint64_t ndurable)
 {
-    if (stores_info(store).is_new && stores_stats(unseen_store_set(store)).nkeys == 0) {
+    if (stores_info(store).is_new && ndurable == 0) {
         (void)unlink(path); /* if this fails, the store stays, empty */
     }
 }
@@ -531,7 +531,8 @@ bool stores_close(struct unseen_store *store, const char *path, const struct see
     if (!store) {
         return true;
     }
-    error.status = unseen_store_commit_poll(store, true, NULL, &error);
+    uint64_t ndurable = 0;
+    error.status = unseen_store_commit_poll(store, true, &ndurable, &error);
     if (error.status != UNSEEN_OK && error.status != UNSEEN_ERR_READONLY) {
         stores_report_commit(path, o, &error);
         (void)unseen_store_close(store, NULL); /* the cause has just been reported */
@@ -539,7 +540,7 @@ bool stores_close(struct unseen_store *store, const char *path, const struct see
     }
     const bool no_log = stores_info(store).no_log;
     if (run_failed) {
-        remove_unused(store, path);
+        remove_unused(store, path, ndurable);
     }
     error.status = unseen_store_close(store, &error);
     if (error.status != UNSEEN_OK) {

@@ -130,7 +130,7 @@ if command -v fish > /dev/null; then
         same err /dev/null
     }
     fished 'unseen ver' 'verify\tcompare every checksum of stores, lists, filters and bitmaps\n'
-    fished 'unseen --outpu' '--output\twrite to FILE, which is emptied first; with -s it is continued, never emptied: each line exactly once\n'
+    fished 'unseen --outpu' '--output\twrite to FILE, which is emptied first; with -s, or as a file of -x, it is continued: each line once\n'
     fished 'unseen --stats=j' '--stats=json\n'
     fished 'unseen --output files/a' 'files/a.txt\n'
     fished 'unseen --output=files/a' '--output=files/a.txt\n'

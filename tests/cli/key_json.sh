@@ -54,7 +54,7 @@ key .u "$record" x
 key .u '{"u":"x"}{"u":"y"}' ''
 key .u '{"u":"x"},' ''
 key .u '{"u":"x"} y' ''
-key .u '[{"u":"x"}]' ''
+key .u '["u","x"]' ''
 key .u '{"u" "x"}' ''
 key .u '{"u":"x" "v":1}' ''
 key .u '{u:"x"}' ''
@@ -62,6 +62,33 @@ key .u '{"u":"x",}' ''
 key .u '"u"' ''
 key .u '{"u":}' ''
 key .u '  ' ''
+
+# A JSON array is not a record a line, however its records stand in it: nothing of it is taken.
+records='{"u":"http://e.com/a"},%s{"u":"http://E.com/a"},%s{"u":"http://e.com/b"}'
+for layout in "[\n$(printf "$records" '\n' '\n')\n]" "[$(printf "$records" '\n ' '\n ')]" "[$(printf "$records" '' '')]" \
+    "\xef\xbb\xbf [ \r\n$(printf "$records" '\r\n' '\r\n')\r\n]"; do
+    printf "$layout\n" > items.json
+    for j in 1 2 3; do
+        for how in '' '--missing=whole' '--missing=skip' "-s items.unseen"; do
+            # shellcheck disable=SC2086 # an option, or none
+            run -j "$j" -k .u $how items.json
+            expect 2 '' "unseen: error: items.json is a JSON array: its records are not a line each
+unseen: hint: jq -c '.[]' FILE makes a line of each record, for this command to read\n"
+        done
+    done
+done
+run add -k .u items.unseen items.json
+expect 2 '' '*'
+run count -k .u items.json
+expect 2 '*' '*'
+# Arrays a line, whose first element is wanted, are records.
+printf '[{"u":"a"},{"u":"b"}]\n[{"u":"a"}]\n' > arrays
+run -p none -k '.[0].u' -c arrays
+expect 0 '1\n' ''
+# An array behind the first line is a line without the key.
+printf '{"u":"a"}\n[{"u":"b"}]\n' > arrays
+run -p none -k .u -c arrays
+expect 0 '2\n' '*'
 
 # Runs of backslashes in front of a quote, at every offset, in front of the key and behind it.
 awk 'BEGIN {

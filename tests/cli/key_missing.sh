@@ -117,8 +117,122 @@ done > parts
 sort parts > sorted
 same sorted all
 
+# The key forgotten: if no line is a URL, and one holds a URL, the run fails, and a store is as it was.
+printf '{"url":"http://e.com/a","n":1}\n{"n":2,"url":"http://e.com/b"}\n' > records
+printf '[{"url":"http://e.com/a"}]\n' > array
+printf 'id,link\n1,http://e.com/a\n2,http://e.com/b\n' > table.csv
+printf 'id\tlink\n1\thttps://e.com/a\n' > table.tsv
+printf 'WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://e.com/a\r\n\r\n' > pages.warc
+printf '<loc>http://e.com/a</loc>\n' > map.xml
+printf 'e.com\nwww.e.com\n' > hosts
+{ seq 400; cat records; seq 400; } > many
+cat records > a-record
+forgotten() { # FILE WAY-OUT: how the hint goes on behind the command
+    for j in 1 2 3; do
+        rm -f f.unseen* f.out
+        run -j "$j" -s f.unseen "$1"
+        expect 2 '*' '*'
+        holds grep -q "^unseen: error: no line is a URL; one is '" err
+        holds grep -q "^unseen: hint: .*$2" err
+        holds [ ! -e f.unseen ]
+        run add -j "$j" f.unseen "$1"
+        expect 2 '' '*'
+        holds grep -q "^unseen: hint: .*$2" err
+        holds [ ! -e f.unseen ]
+        run add f.unseen urls
+        cp f.unseen f.before
+        for how in '' '-o f.out' -v -c '-n -c'; do
+            # shellcheck disable=SC2086 # options
+            run -j "$j" -s f.unseen $how "$1"
+            expect 2 '*' '*'
+            holds [ ! -s f.out ]
+        done
+        for how in "check -j $j" "add -j $j" "remove -j $j"; do
+            # shellcheck disable=SC2086 # words
+            run $how f.unseen "$1"
+            expect 2 '' '*'
+            holds grep -q "^unseen: hint: .*$2" err
+        done
+        holds [ "$("$UNSEEN" info --json f.unseen | grep -o '"keys":[0-9]*')" = '"keys":2' ]
+        run -x f.unseen "$1"
+        expect 2 '*' '*'
+        run -x "$1" urls
+        expect 2 '' '*'
+        holds grep -q "^unseen: error: $1: no line is a URL; one is '" err
+    done
+    # A URL among them, a key or -p none: as it is meant.
+    run -s g.unseen urls "$1"
+    expect 0 '*' ''
+    rm -f g.unseen*
+    run -p none -s g.unseen "$1"
+    expect 0 '*' ''
+    rm -f g.unseen*
+}
+printf 'http://e.com/x\nhttp://e.com/y\n' > urls
+forgotten records '-k .url '
+forgotten array '-k .url '
+forgotten table.csv "-t ',' -k 2 "
+forgotten table.tsv '-k 2 '
+forgotten pages.warc "-t ' ' -k 2"
+forgotten map.xml '-p none'
+forgotten hosts 'default-scheme .* -p none'
+forgotten many '-k .url '
+# What the hints say.
+run -s g.unseen -k .url records
+expect 0 '*' ''
+rm -f g.unseen*
+run -s g.unseen -t , -k 2 <(tail -n +2 table.csv)
+expect 0 '*' ''
+rm -f g.unseen*
+# Lines of another kind are no mistake.
+for line in word 'two words' 10.5 jo@e.example '' /path; do
+    printf '%s\n' "$line" > in
+    run -s g.unseen in
+    expect 0 '*' ''
+    rm -f g.unseen*
+done
+# While nobody knows, lines are answered but not remembered; a URL makes up for it.
+rm -f pipe
+mkfifo pipe
+"$UNSEEN" -s g.unseen --line-buffered < pipe > out 2> err &
+exec 3> pipe
+cat records >&3
+eventually grep -q n.:2 out
+holds [ "$("$UNSEEN" info --json g.unseen | grep -o '"keys":[0-9]*')" = '"keys":0' ]
+echo http://e.com/a >&3
+exec 3>&-
+wait $!
+holds [ $? = 0 ]
+holds [ "$("$UNSEEN" info --json g.unseen | grep -o '"keys":[0-9]*')" = '"keys":3' ]
+# It does not read for ever.
+yes '{"url":"http://e.com/a"}' | timeout 60 "$UNSEEN" -s h.unseen > out 2> err
+holds [ $? = 2 ]
+holds [ ! -e h.unseen ]
+
 run --missing=skip all
 expect 2 '' 'unseen: error: --missing has no meaning without -k\nunseen: hint: unseen --missing skip -k 1 FILE\n'
+# A part that is null or not there is an empty text; one that is an object is not.
+printf '%s\n' '{"u":"http://e.com/","m":"GET","b":null}' '{"m":"GET","u":"http://E.com"}' '{"u":"http://e.com/","m":"GET","b":""}' \
+    '{"u":"http://e.com/","m":"GET","b":"x"}' '{"u":"http://e.com/","b":"GET"}' > parts.jsonl
+for j in 1 2 3; do
+    run -j "$j" -k .u,.m,.b --missing=empty parts.jsonl
+    expect 0 "$(sed -n '1p;4p;5p' parts.jsonl)\n" ''
+    rm -f p.unseen
+    run add -j "$j" -k .u,.m,.b --missing=empty --stats=json p.unseen parts.jsonl
+    expect 0 '' '*'
+    holds grep -q '"lines":5,"new":3,"seen":2,' err
+    printf '{"x":1}\n' > no-part
+    run add -j "$j" -k .u,.m,.b --missing=empty p.unseen no-part
+    expect 2 '' '*'
+    holds grep -q 'no-part:1: no key .u,.m,.b in' err
+    printf '{"u":"a","b":{"n":1}}\n{"u":"a","b":{"n":2}}\n' > objects
+    run -j "$j" -k .u,.m,.b --missing=empty -p none objects
+    same out objects
+done
+run -k 1,3 --missing=empty -t , -p none -c <(printf 'a,b\na,c,\na\n')
+expect 0 '1\n' ''
+run -k .u --missing=empty all
+expect 2 '' 'unseen: error: --missing=empty is for a key of several parts\nunseen: hint: unseen --missing empty -k .url,.body FILE\n'
 run -k .u --missing=no all
-expect 2 '' "unseen: error: --missing: 'no' is not whole, skip or fail\nunseen: hint: unseen --missing skip\n"
+expect 2 '' "unseen: error: --missing: 'no' is not whole, skip, fail or empty\nunseen: hint: unseen --missing skip\n"
 finish

@@ -3,38 +3,38 @@
 # Label: bytes
 . "$(dirname "$0")/lib/common.bash"
 
-printf 'e.com\nf.com\n' > lf
-printf 'e.com\r\nf.com\r\n' > crlf
+printf 'ecom\nfcom\n' > lf
+printf 'ecom\r\nfcom\r\n' > crlf
 said='*' # a hint that no line is a URL
 for profile in crawl none; do
     [ $profile = crawl ] || said=''
     for j in 1 2; do
         run -j "$j" -p $profile lf crlf
-        expect 0 'e.com\nf.com\n' "$said"
+        expect 0 'ecom\nfcom\n' "$said"
         run -j "$j" -p $profile crlf lf crlf
-        expect 0 'e.com\r\nf.com\r\n' "$said"
+        expect 0 'ecom\r\nfcom\r\n' "$said"
         run -j "$j" -p $profile -v crlf lf
-        expect 0 'e.com\nf.com\n' "$said"
+        expect 0 'ecom\nfcom\n' "$said"
         run -j "$j" -p $profile -x crlf lf
         expect 0 '' "$said"
         run -j "$j" -p $profile -x lf crlf
         expect 0 '' "$said"
         run -j "$j" -p $profile --canonical crlf
-        expect 0 'e.com\nf.com\n' "$said"
+        expect 0 'ecom\nfcom\n' "$said"
         run -j "$j" -p $profile --shard 1/1 crlf lf
-        expect 0 'e.com\r\nf.com\r\n' "$said"
+        expect 0 'ecom\r\nfcom\r\n' "$said"
     done
     run count -p $profile crlf lf
     expect 0 '2\n' "$said"
     run canon -p $profile crlf
-    expect 0 'e.com\nf.com\n' "$said"
+    expect 0 'ecom\nfcom\n' "$said"
     rm -f s.unseen
     run add -p $profile s.unseen crlf
     expect 0 '' "$said"
     run check s.unseen lf
-    expect 0 'e.com\nf.com\n' "$said"
+    expect 0 'ecom\nfcom\n' "$said"
     run check s.unseen crlf
-    expect 0 'e.com\r\nf.com\r\n' "$said"
+    expect 0 'ecom\r\nfcom\r\n' "$said"
     run recheck s.unseen crlf lf
     expect 1 '' "$said"
     run -s s.unseen lf

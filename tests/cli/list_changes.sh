@@ -192,7 +192,7 @@ wrong() { # WANT_ERROR WANT_HINT ARG...
     expect 2 '' "unseen: error: $want_error\nunseen: hint: $want_hint\n"
 }
 "$UNSEEN" add some.unseen listed.txt
-wrong 'some.unseen is a store, not a list' 'unseen remove some.unseen FILE' allow some.unseen hits.txt
+wrong 'some.unseen is a store, not a list' 'unseen rewrite --filter compact --fpr 1e-9 some.unseen takes hardly a line wrongly for seen' allow some.unseen hits.txt
 wrong 'some.unseen is a store, not a list' 'unseen add some.unseen FILE, or: unseen remove some.unseen FILE' \
     update some.unseen --add hits.txt
 wrong 'hits.txt is not a list' 'unseen build NEW.list hits.txt makes a list of its lines' allow hits.txt hits.txt

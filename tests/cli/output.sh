@@ -31,8 +31,8 @@ run -o hard in file
 expect 2 '' '*'
 run -D file file
 expect 2 '' '*'
-run -x file -o file in
-expect 2 '' '*'
+run -x file -o file in # which has no line that the file lacks
+expect 0 '' ''
 same file in
 "$UNSEEN" file >> file 2> err
 holds [ $? = 2 ]

@@ -60,12 +60,16 @@ for j in 1 2; do
     run -j "$j" -s w.unseen big
     tail -n +1001 want > part
     same out part
-    # -q: the one that was found.
-    rm -f w.unseen*
-    run -j "$j" -s w.unseen -q big
-    expect 0 '' ''
-    holds has_committed w.unseen '1 0'
 done
+# -q ends at the first line that is found, so with a store it only asks.
+cp w.unseen w.before
+run -s w.unseen -q big
+expect 2 '' 'unseen: error: -q ends at the first new line, so the store would have no other\nunseen: hint: unseen add STORE FILE\n'
+run -n -s w.unseen -q big
+expect 1 '' ''
+run -n -s w.unseen -q <(echo http://new.example/)
+expect 0 '' ''
+same w.unseen w.before
 # Shares of one store.
 rm -f w.unseen*
 for i in 1 2 3; do

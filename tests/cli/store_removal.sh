@@ -29,4 +29,47 @@ for filter in 'counting --capacity 100000 --fpr 1e-6' compact exact; do
     run check set.unseen in
     expect 1 '' ''
 done
+
+# A line that was never added, and is taken for seen, takes no other line with it.
+seq 100000 | "$UNSEEN" --seed 1 -p none --filter counting --capacity 100000 --fpr 0.01 -s half.unseen > members
+seq 100001 400000 | "$UNSEEN" check half.unseen > false
+nfalse=$(wc -l < false)
+holds [ "$nfalse" -gt 500 ]
+run remove --stats=json half.unseen false
+expect 0 '' '*'
+holds grep -q "\"lines\":$nfalse,\"new\":$nfalse,\"seen\":0," err
+holds grep -q "^unseen: warning: $nfalse of the lines were never added, so they were not removed: half.unseen takes them for seen" err
+head -n 1000 members > thousand
+tail -n +1001 members > rest
+all=$(wc -l < rest)
+cat false thousand thousand > mixed
+run remove --stats=json half.unseen mixed
+expect 0 '' '*'
+holds grep -q "\"seen\":1000," err
+run check -c half.unseen rest
+expect 0 "$all\n" ''
+sed 's/^/R /' false > requests
+holds [ "$("$UNSEEN" serve half.unseen < requests | tail -n +2 | sort -u)" = 0 ]
+run check -c half.unseen rest
+expect 0 "$all\n" ''
+rm half.unseen.image
+run check -c half.unseen rest
+expect 0 "$all\n" ''
+# The way out that the warning names.
+run rewrite --filter compact --fpr 1e-9 half.unseen
+expect 0 "*" "*"
+run check half.unseen false
+expect 1 "" ""
+run check -c half.unseen rest
+expect 0 "$all\n" ""
+# Line by line, while the input waits.
+head -n 1 rest > one
+mkfifo pipe
+"$UNSEEN" remove half.unseen < pipe &
+exec 3> pipe
+cat one >&3
+eventually sh -c '! "$1" check -q half.unseen one' - "$UNSEEN"
+exec 3>&-
+wait $!
+holds [ $? = 0 ]
 finish

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include "lines/url_watch.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "characters.h"
+#include "lines/json_scan.h"
+#include "lines/key_option.h"
+#include "print/message.h"
+
+enum {
+    ENOUGH = BATCH_LINES, /* lines without a URL, until a run stops */
+    SHOWN = 60,
+    NAME_MAX_LEN = 64
+};
+
+static bool is_of_name(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.';
+}
+
+/* True for www.e.com and e.com/a, but not for 10.5, a@e.com or words with blanks. */
+static bool is_host(struct unseen_bytes line)
+{
+    size_t end = 0;
+    size_t dots = 0;
+    while (end < line.len && is_of_name(line.data[end])) {
+        dots += line.data[end++] == '.';
+    }
+    return dots > 0 && line.data[0] != '.' && is_letter(line.data[end - 1]) &&
+           (end == line.len || strchr("/?#\r", line.data[end]));
+}
+
+/* The first http:// or https:// of the line; NULL: none. */
+static const char *find_url(struct unseen_bytes line)
+{
+    const char *const end = line.data + line.len;
+    for (const char *p = line.data; (p = memchr(p, ':', (size_t)(end - p))); p++) {
+        const size_t before = (size_t)(p - line.data);
+        if (end - p >= 3 && p[1] == '/' && p[2] == '/') {
+            if (before >= 5 && memcmp(p - 5, "https", 5) == 0) {
+                return p - 5;
+            }
+            if (before >= 4 && memcmp(p - 4, "http", 4) == 0) {
+                return p - 4;
+            }
+        }
+    }
+    return NULL;
+}
+
+static enum line_look look_of(struct unseen_bytes line)
+{
+    const char *p = line.data;
+    size_t len = line.len;
+    if (len >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) {
+        p += 3;
+        len -= 3;
+    }
+    if (len >= 5 && memcmp(p, "WARC/", 5) == 0) {
+        return LOOK_WARC;
+    }
+    const char *url = find_url(line);
+    if (len > 0 && (*p == '{' || (*p == '[' && url))) {
+        return LOOK_JSON;
+    }
+    if (url && url > line.data) {
+        return strchr("\t,; |", url[-1]) ? LOOK_FIELDS : LOOK_TEXT;
+    }
+    return is_host(line) ? LOOK_HOST : LOOK_OTHER;
+}
+
+/* "WARC-Type: response" and other header lines of an archive are URLs of schemes nobody has. */
+static bool is_of_archive(const struct url_watch *w, struct unseen_bytes line)
+{
+    return w->look == LOOK_WARC && find_url(line) != line.data;
+}
+
+void url_watch_look(struct url_watch *w, const struct batch *b, size_t first, size_t n)
+{
+    for (size_t i = first; i < first + n && !w->has_url; i++) {
+        const struct unseen_bytes line = b->texts[i];
+        w->nlines++;
+        w->has_url = b->forms[i] != UNSEEN_URL_FAILED && !is_of_archive(w, line);
+        if (w->has_url || w->look != LOOK_OTHER) {
+            continue;
+        }
+        w->look = look_of(line);
+        if (w->look != LOOK_OTHER) {
+            w->len = line.len < sizeof(w->text) ? line.len : sizeof(w->text);
+            memcpy(w->text, line.data, w->len);
+        }
+    }
+}
+
+bool url_watch_doubts(const struct url_watch *w)
+{
+    return w->matters && !w->has_url && w->look != LOOK_OTHER;
+}
+
+bool url_watch_stops(const struct url_watch *w)
+{
+    return url_watch_doubts(w) && w->nlines >= ENOUGH;
+}
+
+/* ---- The way out ----------------------------------------------------------------------------- */
+
+/* Writes the path of the member of a record that the URL is the value of, or .url. */
+static void find_path(const struct url_watch *w, char path[NAME_MAX_LEN])
+{
+    const struct unseen_bytes line = {w->text, w->len};
+    const char *const url = find_url(line);
+    const char *p = url && url > line.data + 1 && url[-1] == '"' ? url - 2 : line.data;
+    (void)snprintf(path, NAME_MAX_LEN, ".url");
+    while (p > line.data && (*p == ' ' || *p == ':')) {
+        p--;
+    }
+    const char *const end = p;
+    while (p > line.data && is_of_name(p[-1])) {
+        p--;
+    }
+    const size_t len = (size_t)(end - p);
+    const struct json_step step = {{p, len}, SIZE_MAX};
+    struct unseen_bytes value;
+    if (*end == '"' && len > 0 && len < NAME_MAX_LEN - 1 && !memchr(p, '.', len) &&
+        json_find(line, &step, 1, JSON_NO_BYTE, &value) && value.data == url - 1) {
+        (void)snprintf(path, NAME_MAX_LEN, ".%.*s", (int)len, p);
+    }
+}
+
+/* Hints at the field that the URL is. */
+static void hint_field(const struct url_watch *w, const char *called)
+{
+    const char *const url = find_url((struct unseen_bytes){w->text, w->len});
+    const char separator = url[-1];
+    size_t field = 1;
+    char option[16] = "";
+    for (const char *p = w->text; p < url; p++) {
+        field += *p == separator;
+    }
+    if (separator != '\t') {
+        (void)snprintf(option, sizeof(option), "-t '%c' ", separator);
+    }
+    message_hint("%s %s-k %zu compares that part of a line, -p none whole lines", called, option,
+                 field);
+}
+
+static void hint(const struct url_watch *w, const char *called)
+{
+    char path[NAME_MAX_LEN];
+    switch (w->look) {
+    case LOOK_HOST:
+        message_hint("--rule default-scheme, when a store is made, takes example.com for "
+                     "http://example.com; -p none compares bytes");
+        break;
+    case LOOK_JSON:
+        find_path(w, path);
+        message_hint("%s -k %s compares a value of each record, -p none whole lines", called, path);
+        break;
+    case LOOK_FIELDS:
+        hint_field(w, called);
+        break;
+    case LOOK_WARC:
+        message_hint("zgrep -ai ^WARC-Target-URI: FILE | %s -t ' ' -k 2", called);
+        break;
+    default:
+        message_hint("make lines of the URLs alone; %s -p none compares whole lines", called);
+    }
+}
+
+bool url_watch_report(const struct url_watch *w, const char *called, const char *from)
+{
+    if (!url_watch_doubts(w)) {
+        return true;
+    }
+    message_error("%s%sno line is a URL; one is '%.*s'", from ? from : "", from ? ": " : "",
+                  w->len < SHOWN ? (int)w->len : SHOWN, w->text);
+    hint(w, called);
+    return false;
+}
