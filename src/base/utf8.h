@@ -19,15 +19,19 @@ struct point_range {
 
 static inline bool unseen__in_ranges(const struct point_range *ranges, size_t n, uint32_t point)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (point >= ranges[i].first && point <= ranges[i].last) {
-            return true;
+    size_t at = 0; /* of the first range that ends at the code point or above */
+    for (size_t end = n; at < end;) {
+        const size_t middle = at + (end - at) / 2;
+        if (ranges[middle].last < point) {
+            at = middle + 1;
+        } else {
+            end = middle;
         }
     }
-    return false;
+    return at < n && point >= ranges[at].first;
 }
 
-/* True if the array `ranges` has the code point. */
+/* True if the array `ranges`, which is sorted, has the code point. */
 #define IN_RANGES(ranges, point)                                                                   \
     unseen__in_ranges((ranges), sizeof(ranges) / sizeof((ranges)[0]), (point))
 

@@ -83,51 +83,42 @@ static bool put_delta(struct output *out, uint32_t delta, uint32_t bias)
     }
 }
 
-static uint32_t next_code_point(const uint32_t *in, size_t len, uint32_t n)
+/* Puts the code points in the order in which they are written. */
+static void sort_wide(struct unseen__wide *wide, size_t n)
 {
-    uint32_t m = UINT32_MAX;
-    for (size_t i = 0; i < len; i++) {
-        if (in[i] >= n && in[i] < m) {
-            m = in[i];
+    for (size_t i = 1; i < n; i++) {
+        const struct unseen__wide moved = wide[i];
+        size_t at = i;
+        while (at > 0 && wide[at - 1].point > moved.point) {
+            wide[at] = wide[at - 1];
+            at--;
         }
+        wide[at] = moved;
     }
-    return m;
 }
 
-bool unseen__punycode_encode(const uint32_t *in, size_t len, char *text, size_t cap,
-                             size_t *out_len)
+bool unseen__punycode_encode(struct unseen__wide *wide, size_t nwide, size_t npoints, char *text,
+                             size_t cap, size_t *out_len)
 {
     struct output out = {text, 0, cap};
-    for (size_t i = 0; i < len; i++) {
-        if (in[i] < INITIAL_N && !put_char(&out, (char)in[i])) {
-            return false;
-        }
-    }
-    const uint32_t nbasic = (uint32_t)out.len;
-    if (nbasic > 0 && !put_char(&out, '-')) {
-        return false;
-    }
+    const size_t nbasic = npoints - nwide;
     uint32_t bias = INITIAL_BIAS;
-    uint64_t delta = 0;
     uint32_t n = INITIAL_N;
-    for (uint32_t h = nbasic; h < len; delta++, n++) {
-        const uint32_t m = next_code_point(in, len, n);
-        delta += (uint64_t)(m - n) * (h + 1);
-        n = m;
-        if (delta > UINT32_MAX - len) {
+    size_t next = 0; /* the place behind the code point before */
+    sort_wide(wide, nwide);
+    for (size_t i = 0; i < nwide; i++) {
+        size_t place = wide[i].at; /* among those that are written by now */
+        for (size_t k = i + 1; k < nwide; k++) {
+            place -= wide[k].at < wide[i].at;
+        }
+        const size_t h = nbasic + i;
+        const uint64_t delta = (uint64_t)(wide[i].point - n) * (h + 1) + place - next;
+        if (delta > UINT32_MAX || !put_delta(&out, (uint32_t)delta, bias)) {
             return false;
         }
-        for (size_t i = 0; i < len; i++) {
-            delta += in[i] < n;
-            if (in[i] == n) {
-                if (!put_delta(&out, (uint32_t)delta, bias)) {
-                    return false;
-                }
-                bias = adapt((uint32_t)delta, h + 1, h == nbasic);
-                delta = 0;
-                h++;
-            }
-        }
+        bias = adapt((uint32_t)delta, (uint32_t)h + 1, i == 0);
+        n = wide[i].point;
+        next = place + 1;
     }
     *out_len = out.len;
     return true;

@@ -84,8 +84,8 @@ struct unseen_url {
 /* bound(len) = 8 len + 1024. A byte of input makes at most 3 of output. Sorting a query takes the
  * most room besides: a copy of its text, and 8 bytes for each piece. So two bytes of input, a
  * separator and a byte that is escaped, make 4 + 4 + 8 = 16 in all; a longer piece makes less for
- * each byte. The rest is for parts that do not grow with the input: the longest name libidn2
- * writes, a scheme, an address. */
+ * each byte. The rest is for parts that do not grow with the input: a name, a scheme, an
+ * address. */
 enum {
     UNSEEN__URL_BOUND_FACTOR = 8,
     UNSEEN__URL_BOUND_EXTRA = 1024

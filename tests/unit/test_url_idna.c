@@ -12,7 +12,8 @@
 #include "url/punycode.h"
 
 enum {
-    OUT = 8192
+    OUT = 8192,
+    LONG_OUT = 1 << 17
 };
 
 static bool is_ascii(const char *in, size_t len)
@@ -146,7 +147,7 @@ static void test_names(void)
         {"\xef\xb9\x92", NULL},
         {"\xf0\x9f\x84\x80", NULL},
         {"\xe2\xbf\xb0", NULL},
-        /* Newer than libidn2: an ideograph, a corrected one, a capital. */
+        /* New ones: an ideograph, a corrected one, a capital. */
         {"\xf0\xb1\x8d\x90", "xn--8o8n"},
         {"\xf0\xaf\xa1\xb4", "xn--u2t"},
         {"\xea\x9f\x94", "xn--678a"},
@@ -176,26 +177,87 @@ static void test_names(void)
             fprintf(stderr, "%s: %.*s\n", cases[i].in, (int)len, out);
         }
     }
-    /* Too long a name is refused, and what does not fit, too. */
+    /* What does not fit is refused. */
     char name[2000];
     size_t len;
     memset(name, 'a', sizeof(name));
     memcpy(name, "\xc3\xa4", 2);
-    CHECK(!unseen__idna_to_ascii(name, sizeof(name), out, OUT, &len));
+    CHECK(unseen__idna_to_ascii(name, sizeof(name), out, OUT, &len));
     CHECK(!unseen__idna_to_ascii(name, 20, out, 10, &len));
     CHECK(!unseen__idna_to_ascii(name + 2, 20, out, 10, &len));
     CHECK(unseen__idna_to_ascii(name, 500, out, OUT, &len));
-    for (size_t i = 0; i < 500; i++) {
-        memcpy(name + 3 * i, i % 2 ? "\xe2\x98\x95" : "\xcc\x81z", 3);
+}
+
+/* Writes unit n times behind start, and end behind them, and makes the name ASCII, in a buffer that
+ * has both. */
+static bool repeat_to_ascii(const char *start, const char *unit, size_t n, const char *end,
+                            char *out, size_t *out_len)
+{
+    size_t len = strlen(start);
+    memcpy(out, start, len);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(out + len, unit, strlen(unit));
+        len += strlen(unit);
     }
-    CHECK(!unseen__idna_to_ascii(name, 1500, out, OUT, &len));
-    CHECK(unseen__idna_to_ascii(name + 3, 750, out, OUT, &len));
-    for (size_t i = 0; i < 500; i++) {
-        memcpy(name + 2 * i, "\xcc\x81", 2);
+    memcpy(out + len, end, strlen(end));
+    len += strlen(end);
+    const bool valid = unseen__idna_to_ascii(out, len, out, LONG_OUT - 1, out_len);
+    out[valid ? *out_len : 0] = '\0';
+    return valid;
+}
+
+/* A name has no limit in front of the mapping; a label has room for 63 code points that are not
+ * ASCII behind it, as in DNS. */
+static void test_limits(void)
+{
+    static char out[LONG_OUT];
+    static char expected[LONG_OUT];
+    size_t len;
+    uint32_t address;
+    static const size_t nzeros[] = {1, 511, 512, 513, 10000};
+    for (size_t i = 0; i < sizeof(nzeros) / sizeof(nzeros[0]); i++) {
+        CHECK(repeat_to_ascii("198.51.100.", "\xef\xbc\x90", nzeros[i], "7", out, &len));
+        CHECK(unseen__ipv4_parse(out, len, &address) && address == 0xc6336407);
     }
-    CHECK(!unseen__idna_to_ascii(name, 1000, out, OUT, &len));
-    memcpy(name, "zz", 2);
-    CHECK(unseen__idna_to_ascii(name, 1000, out, OUT, &len));
+    /* Decomposed letters, alone and with a mark that changes places with theirs. */
+    CHECK(repeat_to_ascii("", "e\xcc\x81", 63, ".com", out, &len));
+    CHECK(repeat_to_ascii("", "\xc3\xa9", 63, ".com", expected, &len));
+    CHECK(strcmp(out, expected) == 0 && len > 63);
+    CHECK(!repeat_to_ascii("", "e\xcc\x81", 64, ".com", out, &len));
+    CHECK(!repeat_to_ascii("", "\xc3\xa9", 64, ".com", out, &len));
+    CHECK(repeat_to_ascii("", "e\xcc\x81\xcc\xa3.", 1000, "com", out, &len));
+    CHECK(repeat_to_ascii("", "\xe1\xba\xb9\xcc\x81.", 1000, "com", expected, &len));
+    CHECK(strcmp(out, expected) == 0);
+    /* Three letters to a syllable of Hangul and of Gurung Khema, and four parts of a letter. */
+    CHECK(repeat_to_ascii("", "\xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa8", 63, "", out, &len));
+    CHECK(repeat_to_ascii("", "\xea\xb0\x81", 63, "", expected, &len));
+    CHECK(strcmp(out, expected) == 0);
+    CHECK(repeat_to_ascii("a", "\xf0\x96\x84\x9e\xf0\x96\x84\x9e\xf0\x96\x84\x9f", 63, "", out,
+                          &len) ==
+          repeat_to_ascii("a", "\xf0\x96\x84\xa6", 63, "", expected, &len));
+    CHECK(strcmp(out, expected) == 0);
+    CHECK(repeat_to_ascii("", "\xce\xb1\xcc\x93\xcc\x80\xcd\x85", 31, "", out, &len));
+    CHECK(repeat_to_ascii("", "\xe1\xbc\x82\xce\xb9", 31, "", expected, &len));
+    CHECK(strcmp(out, expected) == 0);
+    /* What is ignored, and capitals of mathematics, count for nothing and for ASCII. */
+    CHECK(repeat_to_ascii("\xc3\xa9", "\xc2\xad", 10000, ".com", out, &len));
+    CHECK(strcmp(out, "xn--9ca.com") == 0);
+    CHECK(repeat_to_ascii("", "\xf0\x9d\x90\x80", 1000, "", out, &len) && len == 1000);
+    /* Marks: none may be first, and they count, too. */
+    CHECK(!repeat_to_ascii("", "\xcc\x81", 3, "", out, &len));
+    CHECK(repeat_to_ascii("z", "\xcc\x81", 63, "", out, &len)); /* z with acute is one letter */
+    CHECK(!repeat_to_ascii("z", "\xcc\x81", 64, "", out, &len));
+    CHECK(!repeat_to_ascii("z", "\xcc\x81", 10000, "", out, &len));
+    /* 28 ligatures of four words each: a space is not in a name. */
+    CHECK(!repeat_to_ascii("", "\xef\xb7\xba", 28, ".com", out, &len));
+    /* ASCII is not limited, nor are labels. */
+    CHECK(repeat_to_ascii("\xc3\xa9", "a", 10000, "", out, &len) && len > 10005);
+    CHECK(repeat_to_ascii("\xc3\xa9", ".", 10000, "", out, &len) && len == 10007);
+    /* An A-label is what its letters are written as, once. */
+    CHECK(repeat_to_ascii("\xc3\xa9", ".xn--9ca", 1000, "", out, &len));
+    CHECK(!repeat_to_ascii("\xc3\xa9", ".xn--9CA-", 1, "", out, &len));
+    CHECK(!repeat_to_ascii("\xc3\xa9.xn--", "a", 1000, "-9ca", out, &len));
+    CHECK(!repeat_to_ascii("\xc3\xa9.", "xn--", 60, "a-9ca", out, &len));
 }
 
 /* Right-to-left scripts and Unicode 15; NULL: refused. */
@@ -243,6 +305,28 @@ static void test_scripts(void)
     }
 }
 
+/* The whole text of a label: its ASCII, a hyphen, and what stands for the other code points. */
+static bool encode(const uint32_t *in, size_t n, char *text, size_t cap, size_t *text_len)
+{
+    struct unseen__wide wide[40];
+    size_t nwide = 0;
+    size_t nascii = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (in[i] >= 0x80) {
+            wide[nwide++] = (struct unseen__wide){in[i], i};
+        } else if (nascii < cap) {
+            text[nascii++] = (char)in[i];
+        }
+    }
+    if (nascii > 0 && nascii < cap) {
+        text[nascii++] = '-';
+    }
+    const bool good =
+        unseen__punycode_encode(wide, nwide, n, text + nascii, cap - nascii, text_len);
+    *text_len += nascii;
+    return good && (n == nwide || n - nwide < nascii);
+}
+
 /* Labels of random code points survive the way there and back. */
 static void test_punycode(void)
 {
@@ -261,10 +345,10 @@ static void test_punycode(void)
                                : kind & 2        ? 0x4e00 + (r >> 8) % 99
                                                  : 0x80 + (r >> 8) % 0x10ff7f);
         }
-        CHECK(unseen__punycode_encode(in, n, text, sizeof(text), &text_len));
+        CHECK(encode(in, n, text, sizeof(text), &text_len));
         CHECK(unseen__punycode_decode(text, text_len, back, 40, &back_len));
         CHECK(back_len == n && memcmp(in, back, n * sizeof(*in)) == 0);
-        CHECK(text_len == 0 || !unseen__punycode_encode(in, n, text, text_len - 1, &text_len));
+        CHECK(text_len == 0 || !encode(in, n, text, text_len - 1, &text_len));
     }
     uint32_t out[8];
     size_t len;
@@ -389,6 +473,7 @@ int main(void)
     test_punycode();
     test_addresses();
     test_names();
+    test_limits();
     test_scripts();
     const size_t nrows = scheme_vectors("vectors/idna.tsv", check_row);
     printf("%zu rows\n", nrows);
