@@ -43,8 +43,12 @@ static const struct unseen_url_entry scrapy_steps[NPARTS] = {
 /* The first byte of [in, end) that is in set, or end. */
 static const char *find_any(const char *in, const char *end, const char *set)
 {
-    while (in < end && (*in == '\0' || !strchr(set, *in))) {
-        in++;
+    for (; in < end; in++) {
+        for (const char *c = set; *c; c++) {
+            if (*in == *c) {
+                return in;
+            }
+        }
     }
     return in;
 }

@@ -13,11 +13,14 @@ size_t unseen__upper_escapes(const struct unseen__rule_context *context, char *s
 {
     (void)context;
     char *const end = s + len;
-    for (char *at = s; (at = memchr(at, '%', (size_t)(end - at))); at++) {
-        const int value = unseen__percent_value(at, end);
-        if (value >= 0) {
-            unseen__percent_write(at, (unsigned char)value);
-        }
+    for (char *at = s; (at = memchr(at, '%', (size_t)(end - at)));) {
+        do {
+            const int value = unseen__percent_value(at, end);
+            if (value >= 0) {
+                unseen__percent_write(at, (unsigned char)value);
+            }
+            at += value >= 0 ? 3 : 1;
+        } while (at < end && *at == '%');
     }
     return len;
 }
@@ -33,9 +36,20 @@ static bool completes_escape(const char *out, size_t n, char c)
            (n >= 2 && out[n - 2] == '%' && unseen__hex_value(out[n - 1]) >= 0);
 }
 
-/* Decodes the escapes of alphanumeric characters if alnum is true, and those of the characters in
- * `others`. */
-static size_t decode(char *s, size_t len, bool alnum, const char *others)
+static bool is_unreserved(char c)
+{
+    return is_ascii_alnum(c) || c == '-' || c == '.' || c == '_' || c == '~';
+}
+
+/* The characters with a possible meaning of their own that may stand in a segment as they are. */
+static bool is_reserved(char c)
+{
+    return c == '!' || c == '$' || (c >= '&' && c <= ',') || c == ':' || c == ';' || c == '=' ||
+           c == '@';
+}
+
+/* Decodes the escapes of the characters that are wanted. */
+static inline size_t decode(char *s, size_t len, bool is_wanted(char c))
 {
     const char *first = memchr(s, '%', len);
     size_t n = first ? (size_t)(first - s) : len;
@@ -44,14 +58,13 @@ static size_t decode(char *s, size_t len, bool alnum, const char *others)
         const char c = (char)value;
         if (value < 0) {
             s[n++] = s[i++];
-        } else if (value > 0 && ((alnum && is_ascii_alnum(c)) || strchr(others, c)) &&
-                   !completes_escape(s, n, c)) {
+        } else if (is_wanted(c) && !completes_escape(s, n, c)) {
             s[n++] = c;
             i += 3;
         } else {
-            memmove(s + n, s + i, 3);
-            n += 3;
-            i += 3;
+            for (int k = 0; k < 3; k++) {
+                s[n++] = s[i++];
+            }
         }
     }
     return n;
@@ -60,14 +73,13 @@ static size_t decode(char *s, size_t len, bool alnum, const char *others)
 size_t unseen__decode_unreserved(const struct unseen__rule_context *context, char *s, size_t len)
 {
     (void)context;
-    return decode(s, len, true, "-._~");
+    return decode(s, len, is_unreserved);
 }
 
-/* The characters with a possible meaning of their own that may stand in a segment as they are. */
 size_t unseen__decode_reserved(const struct unseen__rule_context *context, char *s, size_t len)
 {
     (void)context;
-    return decode(s, len, false, "!$&'()*+,;=:@");
+    return decode(s, len, is_reserved);
 }
 
 /* ---- Slashes ----------------------------------------------------------------------------------*/

@@ -39,8 +39,12 @@ static size_t run_of(const char *s, size_t len, bool digits)
     return n;
 }
 
+/* The first byte is looked at by itself, because callers ask at each byte of a text. */
 static bool starts_with(const char *s, size_t len, const char *prefix)
 {
+    if (len == 0 || *s != *prefix) {
+        return false;
+    }
     const size_t n = strlen(prefix);
     return len >= n && memcmp(s, prefix, n) == 0;
 }
