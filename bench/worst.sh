@@ -1,0 +1,183 @@
+#!/bin/bash
+# What a byte may cost: the worst inputs that a search finds for each parser, profile, rule and kind
+# (bench_worst.c), then whole programs on evil files: formats of input and of entries, and the protocols
+# of `unseen serve`. Each figure is CPU time for a byte, and its ratio to an ordinary line in the same
+# program or, for bench_worst, in a set.
+#
+# usage: bench/worst.sh [TRIES [SEED]]      300 changes of each input by default; 5 minutes
+#        (UNSEEN: the tool, build/release/unseen; ROUNDS=5; MIB=4: the size of a file)
+set -eu
+cd "$(dirname "$0")/.."
+build=${BUILD:-build/release}
+UNSEEN=${UNSEEN:-$build/unseen}
+"$build/bench/bench_worst" "${1:-300}" "${2:-1}" || missed=1
+
+echo
+echo "whole programs: ns of CPU for a byte, median of ${ROUNDS:-5} rounds, and how many times an ordinary line takes that"
+python3 - "$UNSEEN" "${ROUNDS:-5}" "${MIB:-4}" <<'END' || missed=1
+import os, resource, socket, statistics, subprocess, sys, tempfile, time
+
+tool, rounds, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]) << 20
+work = tempfile.TemporaryDirectory()
+missed = False
+GOAL = 30
+
+
+def path(name):
+    return os.path.join(work.name, name)
+
+
+def write(name, start, unit, end, line):
+    """A file of lines of about `line` bytes, each of them start, units and end."""
+    one = start + unit * max(1, (line - len(start) - len(end)) // len(unit)) + end
+    with open(path(name), "wb") as file:
+        file.write((one + b"\n") * max(1, size // (len(one) + 1)))
+
+
+def cpu(command):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def report(what, ns, ordinary, goal=GOAL):
+    global missed
+    missed = missed or ns > goal * ordinary
+    print(f"{what:64} {ns:8.2f} ns/byte {ns / ordinary:7.1f} x, goal {goal:3}: {'met' if ns <= goal * ordinary else 'MISSED'}", flush=True)
+
+
+def measure(options, name):
+    """ns for a byte, without what the program takes for an empty file."""
+    files = [path(name), os.devnull]
+    times = [[cpu([tool, *(o.format(work=work.name) for o in options), file]) for _ in range(rounds)] for file in files]
+    full, empty = (statistics.median(t) for t in times)
+    return max(full - empty, 0) * 1e9 / os.path.getsize(path(name))
+
+
+with open(path("ordinary"), "w") as file:
+    for i in range(size // 62):
+        file.write(f"https://www.example.com/news/{i * 2654435761 % 2**32:016x}/story-{i % 1000000:06}/p\n")
+ordinary = measure(["-j1"], "ordinary")
+print(f"{'an ordinary line, unseen':64} {ordinary:8.2f} ns/byte", flush=True)
+
+LINES = {
+    "lines of one byte": (b"", b"a", b"", 1),
+    "empty lines": (b"", b"", b"", 0),
+    "CR": (b"", b"\r", b"", 4096),
+    "names of one ligature each": (b"http://", "\ufdfa".encode(), b".com/", 99),
+    "names of squared words": (b"http://", "\u3300.".encode(), b"com/", 250),
+    "full-width zeros": (b"http://198.51.100.", "\uff10".encode(), b"7/", 1560),
+    "decomposed letters": (b"http://", "e\u0301\u0323.".encode(), b"com/", 4000),
+    "parameters": (b"http://e.com/?b", b"&a", b"", 65000),
+    "dots": (b"http://e.com/", b"a/../", b"", 65000),
+    "labels": (b"http://", b"a.", b"com/", 65000),
+    "escapes": (b"http://e.com/", b"%2525", b"", 65000),
+}
+for profile in "crawl", "aggressive", "scrapy", "safebrowsing":
+    for what, parts in LINES.items():
+        if parts[1]:
+            write("evil", *parts)
+        else:
+            with open(path("evil"), "wb") as file:
+                file.write(b"\n" * size)
+        goal = 100 if max(parts[1], default=0) >= 0x80 or not parts[1] or parts[3] == 1 else GOAL
+        report(f"unseen -p {profile}, {what}", measure(["-j1", "-p", profile], "evil"), ordinary, goal)
+
+JSON = {
+    "nested arrays": (b'{"a":', b"[", b"", 65000),
+    "nested objects": (b"", b'{"url":', b"", 65000),
+    "escapes": (b'{"url":"', b"\\u0041", b'"}', 65000),
+    "quotes": (b'{"url":1,"a":"', b'\\"', b'"}', 65000),
+    "members": (b"{", b'"url":1,', b'"url":2}', 65000),
+    "numbers": (b'{"url":1', b"0", b".5e9}", 65000),
+}
+for what, parts in JSON.items():
+    write("evil", *parts)
+    report(f"unseen -k .url, {what}", measure(["-j1", "-q", "-k", ".url"], "evil"), ordinary)
+FIELDS = {"tabs": (b"a", b"\t", b"b", 65000), "quotes": (b"", b'"",', b"a", 65000), "an open quote": (b'"', b'a""', b"", 65000)}
+for what, parts in FIELDS.items():
+    write("evil", *parts)
+    report(f"unseen -k 30000, {what}", measure(["-j1", "-q", "-k", "30000", "-t", ","], "evil"), ordinary)
+
+ENTRIES = {
+    "expressions": [(b"||", b"a.", b"com^", 250), (b"", b"a/../", b"", 65000), (b"||", "\u3300.".encode(), b"com^", 250), (b"", b"%25", b".com", 4000)],
+    "mail": [(b'"', b"\\a", b'"@e.com', 4000), (b"a@", b"b.", b"com", 4000), (b"a@", "e\u0301.".encode(), b"com", 4000)],
+    "ip": [(b"1", b"0", b"", 4000), (b"::", b"1:", b"", 4000), (b"1.2.3.", "\uff10".encode(), b"1", 1000)],
+    "phone": [(b"+", b"(1)", b"", 4000), (b"+86", b" 1", b"", 4000)],
+}
+for kind, files in ENTRIES.items():
+    options = ["build", "--skip-invalid", "--dangerous", "-q"] if False else ["build", "--skip-invalid"]
+    for parts in files:
+        write("evil", *parts)
+        goal = 100 if max(parts[1]) >= 0x80 else GOAL
+        report(f"build --{kind}, {parts[1].decode()!r}", measure([*options, f"--{kind}", "{work}/list"], "evil"), ordinary, goal)
+
+
+def ask(protocol, options, requests, conversation):
+    """CPU time of a server for a conversation of many requests, in ns for a byte."""
+    socket_path = path("socket")
+    server = subprocess.Popen([tool, "serve", path("asked.list") if protocol else path("asked.unseen"), "--listen", f"unix:{socket_path}", *options],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(500):
+            if os.path.exists(socket_path):
+                break
+            time.sleep(0.01)
+        def used():
+            with open(f"/proc/{server.pid}/stat") as stat:
+                fields = stat.read().rsplit(")", 1)[1].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        began = used()
+        client = socket.socket(socket.AF_UNIX)
+        client.connect(socket_path)
+        conversation(client, requests)
+        client.close()
+        time.sleep(0.05)
+        return (used() - began) * 1e9 / len(requests)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def pipeline(client, requests):
+    """Sends all, and reads what comes until the server has nothing more to say."""
+    import threading
+    def drain():
+        try:
+            while client.recv(1 << 20):
+                pass
+        except OSError:
+            pass
+    reader = threading.Thread(target=drain)
+    reader.start()
+    try:
+        client.sendall(requests)
+        client.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+    reader.join(120)
+
+
+subprocess.run([tool, "build", path("asked.list")], input=b"http://bad.example/\n", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+ligature, word = "\ufdfa".encode() * 28, "\u3300.".encode() * 60
+bodies = {"ordinary": b"http://www.example.com/news/0000/story-%06d/p", "a name of ligatures": b"http://" + ligature + b".com/",
+          "a name of squared words": b"http://" + word + b"com/", "parameters": b"http://e.com/?b" + b"&a" * 15000}
+forms = {
+    "": ([], lambda text: b"A " + text + b"\n"),
+    "squid": (["--protocol", "squid"], lambda text: text + b"\n"),
+    "tcp-table": (["--protocol", "tcp-table"], lambda text: b"get " + text + b"\n"),
+    "socketmap": (["--protocol", "socketmap"], lambda text: b"%d:url %s," % (len(text) + 4, text)),
+    "postfix-policy": (["--protocol", "postfix-policy"], lambda text: b"request=smtpd_access_policy\nsender=a@" + text[7:] + b"\n\n"),
+    "http-auth": (["--protocol", "http-auth"], lambda text: b"GET / HTTP/1.1\r\nHost: a\r\nX-Original-URL: " + text + b"\r\n\r\n"),
+}
+for protocol, (options, form) in forms.items():
+    base = None
+    for what, body in bodies.items():
+        one = form(body % 7 if b"%06d" in body else body)
+        ns = ask(protocol, options, one * max(1, 4 * size // len(one)), pipeline)
+        base = base or ns
+        report(f"serve {protocol or 'lines'}, {what}", ns, max(base, ordinary), 100 if what.startswith("a name") else GOAL)
+sys.exit(missed)
+END
+exit "${missed:-0}"

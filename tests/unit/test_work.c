@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a byte may cost: the work of each parser, profile, rule and kind is in proportion to the
+ * length of its input, whatever the input is. Work is counted, not timed: the code under test is
+ * compiled so that each basic block calls a function, and the functions of libc that go through
+ * memory count a step for 16 bytes. Of a function that is quadratic, a byte of an input that is
+ * eight times as long takes eight times as many steps; n log n steps are 1.3 times as many. */
+#include "worst.h"
+
+enum {
+    NCHANGES = 10, /* units of several tokens that are tried in each frame */
+    SHORT = 1 << 9,
+    LONG = 1 << 12,
+    STEPS_MAX = 400 /* for a byte */
+};
+
+static uint64_t nsteps;
+
+void __sanitizer_cov_trace_pc(void);
+void __sanitizer_cov_trace_pc(void)
+{
+    nsteps++;
+}
+
+void *__real_memcpy(void *to, const void *from, size_t len);
+void *__wrap_memcpy(void *to, const void *from, size_t len);
+void *__wrap_memcpy(void *to, const void *from, size_t len)
+{
+    nsteps += 1 + len / 16;
+    return __real_memcpy(to, from, len);
+}
+
+void *__real_memmove(void *to, const void *from, size_t len);
+void *__wrap_memmove(void *to, const void *from, size_t len);
+void *__wrap_memmove(void *to, const void *from, size_t len)
+{
+    nsteps += 1 + len / 16;
+    return __real_memmove(to, from, len);
+}
+
+void *__real_memset(void *to, int byte, size_t len);
+void *__wrap_memset(void *to, int byte, size_t len);
+void *__wrap_memset(void *to, int byte, size_t len)
+{
+    nsteps += 1 + len / 16;
+    return __real_memset(to, byte, len);
+}
+
+void *__real_memchr(const void *in, int byte, size_t len);
+void *__wrap_memchr(const void *in, int byte, size_t len);
+void *__wrap_memchr(const void *in, int byte, size_t len)
+{
+    const char *const found = __real_memchr(in, byte, len);
+    nsteps += 1 + (found ? (size_t)(found - (const char *)in) : len) / 16;
+    return (void *)(uintptr_t)found;
+}
+
+/* Steps for each byte of the input. */
+static double count(const struct subject *s, struct input *input, size_t len)
+{
+    static char text[INPUT_MAX + 64];
+    input->len = len;
+    const size_t written = write_input(input, text);
+    nsteps = 0;
+    s->run(s, text, written);
+    return (double)nsteps / (double)written;
+}
+
+static void check(const struct subject *s, struct input *input, double *most)
+{
+    const double few = count(s, input, SHORT);
+    const double many = count(s, input, LONG);
+    *most = many > *most ? many : *most;
+    if (!CHECK(few <= STEPS_MAX && many <= STEPS_MAX && many <= 2 * few + 10)) {
+        fprintf(stderr, "%s: %.0f and %.0f steps for a byte of %d and %d: ", s->name, few, many,
+                (int)SHORT, (int)LONG);
+        worst_print(stderr, input);
+    }
+}
+
+static void check_subject(struct subject *s)
+{
+    uint64_t seed = 1;
+    double most = 0;
+    size_t ntokens = 0;
+    worst_start(s);
+    while (s->tokens[ntokens]) {
+        ntokens++;
+    }
+    for (const struct frame *frame = s->frames; frame->start; frame++) {
+        for (size_t i = 0; i < ntokens + NCHANGES; i++) {
+            struct input input = {frame, {s->tokens[i % ntokens]}, 1, 0};
+            while (i >= ntokens && input.nparts < 1 + i % 4) {
+                input.parts[input.nparts++] = s->tokens[test_random(&seed) % ntokens];
+            }
+            check(s, &input, &most);
+        }
+    }
+    printf("%-36s %6.1f steps a byte\n", s->name, most);
+    unseen_url_free(s->url);
+}
+
+int main(void)
+{
+    test_start();
+    for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++) {
+        check_subject(&subjects[i]);
+    }
+    CHECK(worst_total > 0);
+    return test_end();
+}
