@@ -4,7 +4,7 @@
  * say which pieces go, so one pass over the query can ask them all. */
 #include <string.h>
 
-#include "base/mergesort.h"
+#include "url/pieces.h"
 #include "url/rules.h"
 
 /* The piece at the start of s[0..len). */
@@ -189,37 +189,11 @@ bool unseen__drops_session(const struct unseen__rule_context *context,
 
 /* ---- Order ------------------------------------------------------------------------------------*/
 
-enum {
-    INSERTION_MAX = 12
-};
-
 /* The length of the piece at s, which ends at an & or at end. */
 static size_t piece_len(const char *s, const char *end)
 {
     const char *amp = memchr(s, '&', (size_t)(end - s));
     return (size_t)((amp ? amp : end) - s);
-}
-
-/* The pieces of a query, which are numbered by where they start. */
-struct pieces {
-    const char *text;
-    const char *end;
-};
-
-/* Does the piece b come before the piece a? Stops at the first difference, so a merge takes time
- * linear in the bytes that it moves. */
-static bool comes_before(const void *context, uint32_t b_start, uint32_t a_start)
-{
-    const struct pieces *p = context;
-    const char *a = p->text + a_start;
-    const char *b = p->text + b_start;
-    for (;; a++, b++) {
-        const bool a_ends = a == p->end || *a == '&';
-        const bool b_ends = b == p->end || *b == '&';
-        if (a_ends || b_ends || *a != *b) {
-            return !a_ends && (b_ends || (unsigned char)*b < (unsigned char)*a);
-        }
-    }
 }
 
 /* The first address behind at that suits an array of uint32_t. */
@@ -230,7 +204,7 @@ static uint32_t *align_starts(char *at)
 
 /* Writes where the pieces start, but not empty ones. *done_out: there are no empty pieces, and the
  * others are sorted. */
-static size_t find_pieces(const struct pieces *p, uint32_t *starts, bool *done_out)
+static size_t find_pieces(const struct unseen__pieces *p, uint32_t *starts, bool *done_out)
 {
     size_t n = 0;
     bool done = true;
@@ -240,31 +214,12 @@ static size_t find_pieces(const struct pieces *p, uint32_t *starts, bool *done_o
             done = false;
         } else {
             starts[n++] = (uint32_t)(at - p->text);
-            done = done && !(n > 1 && comes_before(p, starts[n - 1], starts[n - 2]));
+            done = done && !(n > 1 && unseen__piece_before(p, starts[n - 1], starts[n - 2], 0));
         }
         at += len + 1;
     }
     *done_out = done && !(p->end > p->text && p->end[-1] == '&');
     return n;
-}
-
-/* A few pieces are sorted by insertion, which is faster for them. Returns the sorted starts, which
- * are in starts or in spare. */
-static const uint32_t *sort_pieces(const struct pieces *p, uint32_t *starts, uint32_t *spare,
-                                   size_t n)
-{
-    if (n > INSERTION_MAX) {
-        return merge_sort(starts, spare, n, comes_before, p);
-    }
-    for (size_t i = 1; i < n; i++) {
-        const uint32_t start = starts[i];
-        size_t k = i;
-        for (; k > 0 && comes_before(p, start, starts[k - 1]); k--) {
-            starts[k] = starts[k - 1];
-        }
-        starts[k] = start;
-    }
-    return starts;
 }
 
 /* Sorts the pieces as bytes and drops empty pieces. Offsets are 32 bits wide, so a query of 4 GiB
@@ -276,7 +231,7 @@ size_t unseen__sort_query(const struct unseen__rule_context *context, char *s, s
         return len;
     }
     uint32_t *const starts = align_starts(context->scratch + len);
-    struct pieces p = {s + 1, s + len};
+    struct unseen__pieces p = {s + 1, s + len};
     bool done;
     const size_t npieces = find_pieces(&p, starts, &done);
     if (done) {
@@ -284,13 +239,13 @@ size_t unseen__sort_query(const struct unseen__rule_context *context, char *s, s
     }
     p.text = memcpy(context->scratch, s + 1, len - 1);
     p.end = p.text + len - 1;
-    const uint32_t *const order = sort_pieces(&p, starts, starts + npieces, npieces);
+    unseen__sort_pieces(&p, starts, starts + npieces, npieces);
     size_t n = 1;
     for (size_t i = 0; i < npieces; i++) {
         if (i > 0) {
             s[n++] = '&';
         }
-        const char *const piece = p.text + order[i];
+        const char *const piece = p.text + starts[i];
         const size_t nbytes = piece_len(piece, p.end);
         memcpy(s + n, piece, nbytes);
         n += nbytes;

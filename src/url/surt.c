@@ -10,8 +10,8 @@
  * text stands; the function does the same, because the keys must be equal to the keys in files. */
 #include <string.h>
 
-#include "base/mergesort.h"
 #include "url/ascii.h"
+#include "url/pieces.h"
 #include "url/safebrowsing.h"
 #include "url/url.h"
 
@@ -165,57 +165,36 @@ static void strip_path_sessions(struct text *path)
 
 /* ---- Order of parameters ----------------------------------------------------------------------*/
 
-struct pieces {
-    const char *text;
-    const char *end;
-};
-
-static bool at_end(const struct pieces *p, const char *at)
-{
-    return at == p->end || *at == '&';
-}
-
-/* Does the piece b come before the piece a? Pieces are compared by name, then by value; a piece
- * without a = comes first. */
-static bool comes_before(const void *context, uint32_t b_start, uint32_t a_start)
-{
-    const struct pieces *p = context;
-    const char *a = p->text + a_start;
-    const char *b = p->text + b_start;
-    for (bool in_name = true;; a++, b++) {
-        if (at_end(p, a) || at_end(p, b)) {
-            return !at_end(p, a);
-        }
-        if (*a != *b) {
-            const bool a_ends = in_name && *a == '=';
-            const bool b_ends = in_name && *b == '=';
-            return !a_ends && (b_ends || (unsigned char)*b < (unsigned char)*a);
-        }
-        in_name = in_name && *a != '=';
-    }
-}
+/* Stands for the = behind a name while pieces are sorted: they are sorted by name, then by value,
+ * and every byte of a name is above it. */
+static const char name_end = '\x01';
 
 /* Writes the pieces of the query, sorted, to out; returns the end. scratch has room for 8 bytes for
  * each piece. */
 static char *write_sorted(const struct text *query, char *scratch, char *out)
 {
-    const struct pieces p = {query->at, query->at + query->len};
+    const struct unseen__pieces p = {query->at, query->at + query->len};
     uint32_t *const starts =
         (uint32_t *)(void *)(scratch + (sizeof(uint32_t) - (uintptr_t)scratch % sizeof(uint32_t)));
     size_t n = 0;
+    bool in_name = true;
     starts[n++] = 0;
     for (size_t i = 0; i < query->len; i++) {
         if (query->at[i] == '&') {
             starts[n++] = (uint32_t)(i + 1);
+            in_name = true;
+        } else if (query->at[i] == '=' && in_name) {
+            query->at[i] = name_end;
+            in_name = false;
         }
     }
-    const uint32_t *const order = merge_sort(starts, starts + n, n, comes_before, &p);
+    unseen__sort_pieces(&p, starts, starts + n, n);
     for (size_t i = 0; i < n; i++) {
         if (i > 0) {
             *out++ = '&';
         }
-        for (const char *at = p.text + order[i]; !at_end(&p, at); at++) {
-            *out++ = *at;
+        for (const char *at = p.text + starts[i]; at < p.end && *at != '&'; at++) {
+            *out++ = *at == name_end ? '=' : *at;
         }
     }
     return out;
