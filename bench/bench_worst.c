@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a byte may cost: the worst input that a search finds for each parser, profile, rule and kind,
- * in ns per byte, beside an ordinary line.
+ * What a byte may cost: the worst input that a search finds for each parser, profile, rule and
+ * kind, in ns per byte, beside an ordinary line.
  *
  *     bench_worst [TRIES [SEED [NAME]]]    TRIES changes are tried of each input; NAME: one subject
  *
- * An input is a frame, such as "http://" and "/", with a unit that is repeated in between. The search
- * begins with each token alone in each frame, at three lengths, and then climbs: it changes the
- * worst unit at random (another token, one more, one less), and keeps what is worse. An ordinary line
- * is a made-up URL of 62 bytes that a set is asked for and that is added to it. bench/worst.sh runs
- * this, then whole programs. */
+ * An input is a frame, such as "http://" and "/", with a unit that is repeated in between. The
+ * search begins with each token alone in each frame, at three lengths, and then climbs: it changes
+ * the worst unit at random (another token, one more, one less), and keeps what is worse. An
+ * ordinary line is a made-up URL of 62 bytes that a set is asked for and that is added to it.
+ * bench/worst.sh runs this, then whole programs. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE 1
 #endif

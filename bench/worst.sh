@@ -15,7 +15,7 @@ UNSEEN=${UNSEEN:-$build/unseen}
 echo
 echo "whole programs: ns of CPU for a byte, median of ${ROUNDS:-5} rounds, and how many times an ordinary line takes that"
 python3 - "$UNSEEN" "${ROUNDS:-5}" "${MIB:-4}" <<'END' || missed=1
-import os, resource, socket, statistics, subprocess, sys, tempfile, time
+import os, resource, socket, statistics, subprocess, sys, tempfile, threading, time
 
 tool, rounds, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]) << 20
 work = tempfile.TemporaryDirectory()
@@ -107,77 +107,79 @@ ENTRIES = {
     "phone": [(b"+", b"(1)", b"", 4000), (b"+86", b" 1", b"", 4000)],
 }
 for kind, files in ENTRIES.items():
-    options = ["build", "--skip-invalid", "--dangerous", "-q"] if False else ["build", "--skip-invalid"]
+    options = ["build", "--skip-invalid", "--skip-dangerous", "--force"]
+    options += ["--expressions"] if kind == "expressions" else ["--kind", kind]
     for parts in files:
         write("evil", *parts)
         goal = 100 if max(parts[1]) >= 0x80 else GOAL
-        report(f"build --{kind}, {parts[1].decode()!r}", measure([*options, f"--{kind}", "{work}/list"], "evil"), ordinary, goal)
+        report(f"build, {kind}, {parts[1].decode()!a}", measure([*options, "{work}/list"], "evil"), ordinary, goal)
 
 
-def ask(protocol, options, requests, conversation):
-    """CPU time of a server for a conversation of many requests, in ns for a byte."""
-    socket_path = path("socket")
-    server = subprocess.Popen([tool, "serve", path("asked.list") if protocol else path("asked.unseen"), "--listen", f"unix:{socket_path}", *options],
-                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def used(pid):
+    """CPU time of all threads of a process, in ns."""
+    threads = f"/proc/{pid}/task"
+    return sum(int(open(f"{threads}/{thread}/schedstat").read().split()[0]) for thread in os.listdir(threads))
+
+
+def ask(served, options, requests):
+    """ns of a server for each byte of many requests that come at once."""
+    address = path("socket")
+    command = [tool, "serve", *options, "--listen", f"unix:{address}", path(served)]
+    server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(500):
-            if os.path.exists(socket_path):
-                break
-            time.sleep(0.01)
-        def used():
-            with open(f"/proc/{server.pid}/stat") as stat:
-                fields = stat.read().rsplit(")", 1)[1].split()
-            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-        began = used()
-        client = socket.socket(socket.AF_UNIX)
-        client.connect(socket_path)
-        conversation(client, requests)
-        client.close()
-        time.sleep(0.05)
-        return (used() - began) * 1e9 / len(requests)
+        with socket.socket(socket.AF_UNIX) as client:
+            while client.connect_ex(address) != 0:
+                if server.poll() is not None:
+                    sys.exit(f"{' '.join(command)} has ended")
+                time.sleep(0.01)
+            began = used(server.pid)
+            converse(client, requests)
+        return (used(server.pid) - began) / len(requests)
     finally:
         server.terminate()
         server.wait()
 
 
-def pipeline(client, requests):
-    """Sends all, and reads what comes until the server has nothing more to say."""
-    import threading
+def converse(client, requests):
+    """Sends all, and reads until the server has nothing more to say."""
+
     def drain():
-        try:
-            while client.recv(1 << 20):
-                pass
-        except OSError:
+        while client.recv(1 << 20):
             pass
+
     reader = threading.Thread(target=drain)
     reader.start()
-    try:
-        client.sendall(requests)
-        client.shutdown(socket.SHUT_WR)
-    except OSError:
-        pass
-    reader.join(120)
+    client.sendall(requests)
+    client.shutdown(socket.SHUT_WR)
+    reader.join()
 
 
-subprocess.run([tool, "build", path("asked.list")], input=b"http://bad.example/\n", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-ligature, word = "\ufdfa".encode() * 28, "\u3300.".encode() * 60
-bodies = {"ordinary": b"http://www.example.com/news/0000/story-%06d/p", "a name of ligatures": b"http://" + ligature + b".com/",
-          "a name of squared words": b"http://" + word + b"com/", "parameters": b"http://e.com/?b" + b"&a" * 15000}
-forms = {
-    "": ([], lambda text: b"A " + text + b"\n"),
-    "squid": (["--protocol", "squid"], lambda text: text + b"\n"),
-    "tcp-table": (["--protocol", "tcp-table"], lambda text: b"get " + text + b"\n"),
-    "socketmap": (["--protocol", "socketmap"], lambda text: b"%d:url %s," % (len(text) + 4, text)),
-    "postfix-policy": (["--protocol", "postfix-policy"], lambda text: b"request=smtpd_access_policy\nsender=a@" + text[7:] + b"\n\n"),
-    "http-auth": (["--protocol", "http-auth"], lambda text: b"GET / HTTP/1.1\r\nHost: a\r\nX-Original-URL: " + text + b"\r\n\r\n"),
+def make(arguments, text):
+    subprocess.run([tool, *arguments], input=text, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+
+
+make(["add", path("store.unseen")], b"http://a.example/\n")
+make(["build", path("urls.list")], b"http://bad.example/\n")
+make(["build", "--kind", "mail", path("mail.list")], b"bad.example\n")
+NAMES = {"ordinary": b"www.example.com", "a name of ligatures": "\ufdfa".encode() * 28 + b".com", "a name of squared words": "\u3300.".encode() * 60 + b"com"}
+PROTOCOLS = {
+    "lines": ("store.unseen", [], b"C http://%s/news/story\n"),
+    "lines, batches": ("store.unseen", [], b"B 2 C\nhttp://%s/news/story\nhttp://%s/news/story\n"),
+    "squid": ("urls.list", ["--protocol", "squid"], b"http://%s/news/story - - GET\n"),
+    "tcp-table": ("urls.list", ["--protocol", "tcp-table"], b"get http://%s/news/story\n"),
+    "socketmap": ("urls.list", ["--protocol", "socketmap"], b"%d:m http://%s/news/story,"),
+    "postfix-policy": ("mail.list", ["--protocol", "postfix-policy"], b"request=smtpd_access_policy\nsender=a@%s\n\n"),
+    "http-auth": ("urls.list", ["--protocol", "http-auth"], b"GET / HTTP/1.1\r\nHost: a\r\nX-Url: http://%s/news/story\r\n\r\n"),
 }
-for protocol, (options, form) in forms.items():
-    base = None
-    for what, body in bodies.items():
-        one = form(body % 7 if b"%06d" in body else body)
-        ns = ask(protocol, options, one * max(1, 4 * size // len(one)), pipeline)
-        base = base or ns
-        report(f"serve {protocol or 'lines'}, {what}", ns, max(base, ordinary), 100 if what.startswith("a name") else GOAL)
+for protocol, (served, options, form) in PROTOCOLS.items():
+    for what, name in NAMES.items():
+        if protocol == "socketmap":
+            one = form % (len(name) + len("m http:///news/story"), name)
+        else:
+            one = form.replace(b"%s", name)
+        ns = statistics.median(ask(served, options, one * (size // len(one))) for _ in range(rounds))
+        base = ns if what == "ordinary" else base
+        report(f"serve, {protocol}, {what}", ns, base, 100)
 sys.exit(missed)
 END
 exit "${missed:-0}"

@@ -675,7 +675,7 @@ struct unseen_canon {
  *     a URL without a base that needs little work.
  * Errors: SPACE.
  * Threads: any.
- * Time: linear; n log n where a profile sorts the query. */
+ * Time: linear; n log n where scrapy sorts the query. */
 UNSEEN_API enum unseen_status unseen_url_canon(const struct unseen_url *url, const void *data,
     size_t len, const struct unseen_bytes *base, void *buf, size_t cap,
     struct unseen_canon *canon_out);
@@ -709,7 +709,7 @@ UNSEEN_API enum unseen_status unseen_url_expressions(const struct unseen_url *ur
  *   - buf needs unseen_url_bound(2 * len, 0) bytes.
  * Errors: SPACE.
  * Threads: any.
- * Time: n log n. */
+ * Time: linear. */
 UNSEEN_API enum unseen_status unseen_url_surt(const void *data, size_t len, bool keep_www,
     void *buf, size_t cap, struct unseen_bytes *surt_out);
 

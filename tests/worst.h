@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What parsers, profiles, rules and kinds are given to find their worst input: frames, such as
- * "http://" and "/", with a unit of tokens that is repeated in between. bench/bench_worst.c measures
- * time, unit/test_work.c counts. */
+ * "http://" and "/", with a unit of tokens that is repeated in between. bench/bench_worst.c
+ * measures time, unit/test_work.c counts. */
 #ifndef UNSEEN_TESTS_WORST_H
 #define UNSEEN_TESTS_WORST_H
 

@@ -50,7 +50,8 @@ static void read_requests(struct connection *c)
         break_off(c, "keep requests");
         return;
     }
-    const ssize_t n = read(c->in_fd, t->data + t->len, t->cap - t->len);
+    /* No more than that, also if there is room: others wait until it is answered. */
+    const ssize_t n = read(c->in_fd, t->data + t->len, READ_BYTES);
     if (n >= 0) {
         t->len += (size_t)n;
         c->in.at_end = n == 0;

@@ -19,6 +19,9 @@ struct point_range {
 
 static inline bool unseen__in_ranges(const struct point_range *ranges, size_t n, uint32_t point)
 {
+    if (point < ranges[0].first) {
+        return false; /* most text is ASCII */
+    }
     size_t at = 0; /* of the first range that ends at the code point or above */
     for (size_t end = n; at < end;) {
         const size_t middle = at + (end - at) / 2;

@@ -408,12 +408,12 @@ static bool has_label_lengths(const char *name, size_t len, bool dotted)
     return len > 0 && (dotted || end[-1] != '.');
 }
 
-/* Writes a name that is not ASCII. If IDNA 2003 refuses it, or may have another answer than UTS 46,
- * it stays as it is. */
+/* Writes a name that is not ASCII. If IDNA 2003 refuses it, as every name with an escape, or may
+ * have another answer than UTS 46, it stays as it is. */
 static char *write_mapped_name(struct unseen_bytes host, char *out)
 {
     char *const raw_end = write_raw_name(host, out);
-    if (is_settled_name(out, raw_end)) {
+    if (find_byte(out, raw_end, '%') == raw_end && is_settled_name(out, raw_end)) {
         const bool dotted = ends_with_dot(out, raw_end);
         size_t len = (size_t)(map_name(out, raw_end, out) - out);
         if ((is_ascii_text(out, len) || name_to_ascii(out, len, out, &len)) &&
