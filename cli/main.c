@@ -33,8 +33,8 @@ static bool lacks_input(const struct options *o)
     }
     if (o->command->bit & COMMAND_PLAN) {
         const struct question *q = &o->plan.question;
-        return o->input.nfiles == 0 && q->capacity == 0 && q->memory == 0 && q->hashes == 0 &&
-               !(q->fpr > 0) && !(q->bits_per_key > 0);
+        return o->input.nfiles == 0 && !o->plan.filter && q->capacity == 0 && q->memory == 0 &&
+               q->hashes == 0 && !(q->fpr > 0) && !(q->bits_per_key > 0);
     }
     if (o->command->bit & COMMAND_UPDATE || o->list.lists_allowed) {
         return false; /* options name the files, or there are no files */
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
         return manual_run(argv[2]);
     }
     const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
-    if (!command && argc > 1 && unknown_command(argv[1])) {
+    if (!command && argc > 1 && unknown_command(argc, argv)) {
         return EXIT_TROUBLE;
     }
     return command ? run_command(command, argc - 1, argv + 1)

@@ -167,8 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     }
     memcpy(name, text, (size_t)(end - text));
     char hint[64];
-    key_suggest(name, hint, sizeof(hint));
-    require(key_parse(&key, hint));
+    require(!key_suggest(name, hint, sizeof(hint)) || key_parse(&key, hint));
     if (!key_parse(&key, name)) {
         return 0;
     }

@@ -429,7 +429,7 @@ static enum build_ending ending_of(const struct pipeline *l)
     }
     if (is_refused(l)) {
         message_error("nothing was built");
-        complaints_hint(&l->complaints, "unseen build", l->m->o->seen.path, "FILE");
+        complaints_hint(&l->complaints);
         return BUILD_REFUSED;
     }
     return BUILD_ALL;

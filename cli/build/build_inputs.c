@@ -9,6 +9,7 @@
 #include "lines/files.h"
 #include "lines/input.h"
 #include "print/message.h"
+#include "print/typed.h"
 #include "seen/stores.h"
 
 enum {
@@ -38,10 +39,10 @@ static bool look_at(struct build_inputs *in, size_t i, const struct options *o)
     }
     const enum stores_type type = stores_refuse(name);
     if (type != STORES_NONE) {
-        message_hint(type == STORES_LIST ? "unseen build --from %s %s FILE takes over its changes"
-                                         : "give the lines that were added to %s: unseen build %s "
-                                           "FILE",
-                     name, o->seen.path);
+        message_hint(type == STORES_LIST
+                         ? "to take over its changes: unseen build --from %s %s FILE"
+                         : "give the lines that were added to %s: unseen build %s FILE",
+                     typed_quoted(name), typed_quoted(o->seen.path));
         return false;
     }
     in->sizes[i] = (uint64_t)st.st_size;

@@ -12,6 +12,7 @@
 #include "lines/files.h"
 #include "lines/profile.h"
 #include "print/message.h"
+#include "print/typed.h"
 #include "seen/lists.h"
 #include "seen/stores.h"
 
@@ -26,7 +27,7 @@ static bool check_list_name(const struct options *o)
         return true;
     }
     message_error("the list needs a file name, and '%s' is not one", o->seen.path);
-    message_hint("unseen build NEW.list FILE, or - in place of FILE for standard input");
+    message_hint("%s", typed_on(o->seen.path[0] != '\0' ? "NEW.list -" : "NEW.list", ""));
     return false;
 }
 
@@ -50,7 +51,9 @@ bool build_check_target(const struct options *o)
     message_error(type == STORES_NONE ? "%s is not a list, and is not replaced"
                                       : "%s is a store, and is not replaced",
                   path);
-    message_hint("unseen build NEW.list FILE");
+    char words[5000];
+    snprintf(words, sizeof(words), "NEW.list %s", type == STORES_NONE ? typed_quoted(path) : "");
+    message_hint("%s", typed_on(words, ""));
     return false;
 }
 
@@ -60,7 +63,7 @@ static bool check_standard_input(const struct build_job *m)
                      files_count_standard_input(m->o->list.known_good, m->o->list.nknown_good);
     if (n > 1) {
         message_error("standard input can be read only once");
-        message_hint("unseen build --known-good FILE %s < FILE", m->o->seen.path);
+        message_hint("name one of the two files, and give the other one as standard input");
     }
     return n <= 1;
 }
@@ -70,8 +73,8 @@ static bool check_from(const struct options *o)
 {
     if (o->list.from && o->input.none_named) {
         message_error("a list does not keep its entries, and without them it cannot be built anew");
-        message_hint("unseen build --from %s %s FILE, or - for standard input", o->list.from,
-                     o->seen.path);
+        message_hint("with the files it was built from, or - for standard input: %s FILE",
+                     typed_line());
         return false;
     }
     return true;
@@ -88,8 +91,7 @@ static bool report_kinds(const struct build_job *m)
         message_error("the country of %s is %u, not %u", m->o->list.from, UNSEEN_KIND_COUNTRY(old),
                       UNSEEN_KIND_COUNTRY(m->kind));
     }
-    message_hint("unseen build --from %s %s FILE, without %s", m->o->list.from, m->o->seen.path,
-                 differs ? "--kind" : "--country");
+    message_hint("%s", typed_without(differs ? "kind expressions" : "country"));
     return false;
 }
 
@@ -100,7 +102,7 @@ static bool choose_kind(struct build_job *m)
     if (o->list.expressions && o->list.has_kind && o->list.kind != UNSEEN_KIND_EXPRESSIONS) {
         message_error("--expressions is for URLs, not for the kind %s",
                       unseen_kind_name(o->list.kind));
-        message_hint("unseen build --expressions %s FILE", o->seen.path);
+        message_hint("%s", typed_without("kind"));
         return false;
     }
     m->kind = o->list.has_kind      ? o->list.kind
@@ -109,8 +111,7 @@ static bool choose_kind(struct build_job *m)
     if (o->list.country > 0 && UNSEEN_KIND_GROUP(m->kind) != UNSEEN_KIND_PHONE) {
         message_error("--country is for phone numbers, not for the kind %s",
                       unseen_kind_name(m->kind));
-        message_hint("unseen build --kind phone --country %u %s FILE", o->list.country,
-                     o->seen.path);
+        message_hint("%s", typed_with("--kind phone"));
         return false;
     }
     if (o->list.country > 0) {
@@ -125,8 +126,7 @@ static bool report_profiles(const struct build_job *m)
 {
     message_error("%s has the profile %s, not %s", m->o->list.from, m->old.info.profile,
                   m->profile);
-    message_hint("unseen build --from %s %s FILE, without -p and --rule", m->o->list.from,
-                 m->o->seen.path);
+    message_hint("%s", typed_without("profile rule drop-params only-params"));
     return false;
 }
 
@@ -137,7 +137,7 @@ static bool choose_profile(struct build_job *m)
     const bool is_url = m->kind == UNSEEN_KIND_URL;
     if (!is_url && (o->profile.name || o->profile.nrules > 0)) {
         message_error("entries of the kind %s need no profile", unseen_kind_name(m->kind));
-        message_hint("unseen build --kind %s %s FILE", unseen_kind_name(m->kind), o->seen.path);
+        message_hint("%s", typed_without("profile rule drop-params only-params"));
         return false;
     }
     m->profile = "none/1";
@@ -192,7 +192,7 @@ static void warn_of_changes(struct build_job *m)
     if (m->nforgotten > 0) {
         message_warning("%" PRIu64 " changes of %s (allowed, added, removed) will be gone",
                         m->nforgotten, list);
-        message_hint("unseen build --from %s %s FILE takes them over", list, list);
+        message_hint("to take them over: %s", typed_with("--from %s", typed_quoted(list)));
     }
 }
 

@@ -17,6 +17,7 @@
 
 #include "build/build_job.h"
 #include "print/message.h"
+#include "print/typed.h"
 #include "seen/lists.h"
 #include "seen/stores.h"
 #include "stop.h"
@@ -40,7 +41,7 @@ static bool report_build(const struct build_job *m, const struct unseen_error *e
     const char *text = message_of(error);
     if (error->setting == UNSEEN_SETTING_FPR) {
         message_error("--fpr %g: %s", m->fpr, without_path(text, m->folder.list));
-        message_hint("unseen build --fpr 1e-4 %s FILE", m->o->seen.path);
+        message_hint("%s", typed_with("--fpr 1e-4"));
         return false;
     }
     message_error("%s", text);
@@ -103,7 +104,7 @@ static bool check_room(const struct build_job *m)
     }
     message_error("%s needs about %.3g GB, and there are %.3g GB", m->folder.name, need * 1e-9,
                   (double)room * 1e-9);
-    message_hint("make room, or build on another disk; --force tries it");
+    message_hint("make room, or build on another disk; to try it: %s", typed_with("--force"));
     return false;
 }
 
@@ -144,9 +145,9 @@ static bool job_read_lines(struct build_job *m)
     return ending == BUILD_ALL;
 }
 
-static bool refuse_list(const struct build_job *m, const char *why)
+static bool refuse_list(const char *why)
 {
-    message_hint("unseen build --force %s FILE %s", m->o->seen.path, why);
+    message_hint("%s: %s", why, typed_with("--force"));
     return false;
 }
 
@@ -160,7 +161,7 @@ static bool check_entries(const struct build_job *m)
     }
     if (c->nentries == 0 && m->old.info.nadded == 0) {
         message_error("there are no entries: nothing was built");
-        return refuse_list(m, "makes an empty list");
+        return refuse_list("to make an empty list");
     }
     if (m->kind == UNSEEN_KIND_URL && c->nliteral > c->nentries / 2) {
         message_error("%" PRIu64 " of %" PRIu64
@@ -169,7 +170,7 @@ static bool check_entries(const struct build_job *m)
                       c->nliteral, c->nentries);
         message_hint("--expressions takes names for sites, --kind mail, ip and phone other things; "
                      "-p none says that bytes are meant");
-        return refuse_list(m, "builds it all the same");
+        return refuse_list("to build it all the same");
     }
     return true;
 }
@@ -288,7 +289,7 @@ static bool check_size(const struct build_job *m)
             message_error("%" PRIu64 " entries are less than half of the %" PRIu64
                           " of %s, which stays as it is",
                           info.nkeys, n, olds[i]);
-            return refuse_list(m, "builds the smaller list");
+            return refuse_list("to build the smaller list");
         }
     }
     return true;

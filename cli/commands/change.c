@@ -9,6 +9,7 @@
 #include "lines/batch.h"
 #include "lines/files.h"
 #include "print/message.h"
+#include "print/typed.h"
 #include "seen/filter_words.h"
 #include "seen/stores.h"
 #include "stop.h"
@@ -29,11 +30,10 @@ bool change_check_inputs(const struct options *o)
         const char *name = o->input.files[i];
         const enum stores_type type = stores_refuse(name);
         if (address_is_server(o->seen.path) && type != STORES_NONE) {
-            message_hint("%s %s FILE takes lines, which a %s has not", o->command->called,
-                         o->seen.path, stores_type_name(type));
+            message_hint("a server takes lines, and a %s keeps none", stores_type_name(type));
         } else if (type == STORES_STORE || type == STORES_IMAGE) {
-            message_hint("unseen merge --into %s %s", o->seen.path,
-                         files_is_standard_input(name) ? "STORE" : name);
+            message_hint("unseen merge --into %s %s", typed_quoted(o->seen.path),
+                         files_is_standard_input(name) ? "STORE" : typed_quoted(name));
         }
         if (type != STORES_NONE) {
             return false;

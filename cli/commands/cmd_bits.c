@@ -14,6 +14,7 @@
 #include "print/json.h"
 #include "print/message.h"
 #include "print/output.h"
+#include "print/typed.h"
 #include "seen/bitmaps.h"
 
 struct bits;
@@ -147,7 +148,7 @@ static bool check_ranges(const struct bits *b)
         struct range range;
         if (!read_range(b->input.files[i], &range)) {
             message_error("'%s' is not a range of integers below 2^40", b->input.files[i]);
-            message_hint("unseen bits %s BITMAP 1000-1999", b->verb->name);
+            message_hint("unseen bits %s %s 1000-1999", b->verb->name, typed_quoted(b->path));
             return false;
         }
     }
@@ -262,7 +263,7 @@ static bool prepare(struct bits *b)
     const struct output *const outs[] = {&b->out};
     if (o->print.output && b->verb->hint) {
         message_error("unseen bits %s prints nothing, -o has no meaning", b->verb->name);
-        message_hint("%s", b->verb->hint);
+        message_hint("%s", typed_without("output"));
         return false;
     }
     if (o->input.nfiles < 2) {
@@ -272,7 +273,7 @@ static bool prepare(struct bits *b)
     }
     if ((o->print.invert || o->print.count) && b->verb->run != run_check) {
         message_error("-v and -c belong to unseen bits check");
-        message_hint("unseen bits check BITMAP FILE");
+        message_hint("%s", typed_without("invert count"));
         return false;
     }
     b->path = o->input.files[1];
@@ -289,10 +290,10 @@ static bool prepare(struct bits *b)
         return false;
     }
     if (files_find_output(&b->path, 1, outs, 1)) {
-        message_hint("unseen bits %s -o NEW %s", b->verb->name, b->path);
+        message_hint("%s", typed_with("--output NEW"));
         return false;
     }
-    return files_check(o->command->called, b->input.files, nfiles, outs, 1);
+    return files_check(b->input.files, nfiles, outs, 1);
 }
 
 int bits_run(const struct options *o, enum unseen_cpu cpu)

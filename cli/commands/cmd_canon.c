@@ -245,7 +245,7 @@ static bool canon_prepare(struct canon *c, enum unseen_cpu cpu)
     const struct options *o = c->o;
     const struct output *const outs[] = {&c->out};
     if (!profile_create(&c->url, &o->profile, usual_profile(o), cpu) ||
-        !profile_check_base(o->key.base, o->command->called)) {
+        !profile_check_base(o->key.base)) {
         return false;
     }
     c->identity = (struct identity){
@@ -256,8 +256,7 @@ static bool canon_prepare(struct canon *c, enum unseen_cpu cpu)
         .tells_shares = o->key.nshards != 0,
     };
     return output_open(&c->out, o->print.output) &&
-           files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1) &&
-           output_truncate(&c->out);
+           files_check(o->input.files, o->input.nfiles, outs, 1) && output_truncate(&c->out);
 }
 
 int canon_run(const struct options *o, enum unseen_cpu cpu)

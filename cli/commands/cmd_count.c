@@ -27,6 +27,7 @@
 #include "print/message.h"
 #include "print/output.h"
 #include "print/report.h"
+#include "print/typed.h"
 #include "seen/stores.h"
 
 struct count {
@@ -51,7 +52,7 @@ struct count {
 static void count_fail(struct count *c, enum unseen_status status)
 {
     message_error("cannot count more lines: %s", unseen_status_string(status));
-    message_hint("--fpr 1e-6 takes less memory");
+    message_hint("to take less memory: %s", typed_with("--fpr 1e-6"));
     c->failed = true;
 }
 
@@ -282,7 +283,7 @@ static bool count_create_set(struct count *c, enum unseen_cpu cpu)
     }
     if (status == UNSEEN_ERR_FPR) {
         message_error("--fpr %g: %s", o->seen.fpr, unseen_status_string(status));
-        message_hint("%s --fpr 1e-12", o->command->called);
+        message_hint("%s", typed_with("--fpr 1e-12"));
     } else if (status != UNSEEN_OK) {
         message_error("cannot make a set: %s", unseen_status_string(status));
     }
@@ -294,12 +295,12 @@ static bool count_inputs_fit(const struct options *o)
 {
     if (o->group.both && o->input.nfiles < 2) {
         message_error("--both counts what is in each of several files");
-        message_hint("unseen count --both FILE FILE");
+        message_hint("%s FILE", typed_line());
         return false;
     }
     if (o->group.both && files_count_standard_input(o->input.files, o->input.nfiles) > 1) {
         message_error("standard input can be read only once");
-        message_hint("unseen count --both FILE - < FILE");
+        message_hint("give the others as files");
         return false;
     }
     return true;
@@ -310,7 +311,7 @@ static bool count_prepare(struct count *c, enum unseen_cpu cpu)
     const struct options *o = c->o;
     const struct output *const outs[] = {&c->out};
     return count_create_set(c, cpu) && output_open(&c->out, o->print.output) &&
-           files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1);
+           files_check(o->input.files, o->input.nfiles, outs, 1);
 }
 
 static void put_group(struct count *c, size_t group)
@@ -341,8 +342,7 @@ static bool count_print(const struct options *o, uint64_t n)
     struct output out = {.fd = -1};
     const struct output *const outs[] = {&out};
     if (!output_open(&out, o->print.output) ||
-        !files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1) ||
-        !output_truncate(&out)) {
+        !files_check(o->input.files, o->input.nfiles, outs, 1) || !output_truncate(&out)) {
         output_abandon(&out);
         return false;
     }
@@ -368,7 +368,7 @@ static void count_put_result(struct count *c)
 static int count_finish(struct count *c)
 {
     if (c->o->group.by && c->nlines > 0 && c->nmisses == c->nlines) {
-        message_error("no line has --by %s", c->o->group.by);
+        message_error("no line has the value %s, by which --by groups", c->o->group.by);
         return EXIT_TROUBLE;
     }
     if (c->failed || c->feed.failed || !output_truncate(&c->out)) {

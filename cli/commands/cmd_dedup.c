@@ -20,6 +20,7 @@
 #include "print/message.h"
 #include "print/output.h"
 #include "print/report.h"
+#include "print/typed.h"
 #include "seen/commit_marks.h"
 #include "seen/filter_words.h"
 #include "seen/room.h"
@@ -378,17 +379,18 @@ static bool check_stores(const struct options *o)
     if (continues(o) && o->print.output && address_is_server(o->seen.path)) {
         message_error("-o needs the store itself, to have each line in %s exactly once",
                       o->print.output);
-        message_hint("unseen -s %s FILE >> %s", o->seen.path, o->print.output);
+        message_hint("%s >> %s", typed_without("output tee"), typed_quoted(o->print.output));
         return false;
     }
     for (size_t i = 0; i < o->input.nfiles; i++) {
         const char *name = o->input.files[i];
         const enum stores_type type = stores_refuse(name);
         if (type == STORES_BITMAP) {
-            message_hint("unseen bits list %s", name);
-        } else if (type != STORES_NONE) {
-            message_hint("unseen %s-x %s FILE", type == STORES_FOREIGN ? "-p none " : "",
-                         files_is_standard_input(name) ? "STORE" : name);
+            message_hint("unseen bits list %s", typed_quoted(name));
+        } else if (type != STORES_NONE && type != STORES_SET && type != STORES_LEASES) {
+            message_hint("unseen %s-x %s%s", type == STORES_FOREIGN ? "-p none " : "",
+                         files_is_standard_input(name) ? "STORE" : typed_quoted(name),
+                         o->input.nfiles > 1 ? " FILE" : "");
         }
         if (type != STORES_NONE) {
             return false;
@@ -397,7 +399,8 @@ static bool check_stores(const struct options *o)
     for (size_t i = 0; o->seen.path && i < o->seen.nexcludes; i++) {
         if (stores_are_same(o->seen.path, o->seen.excludes[i])) {
             message_error("-s and -x both name %s", o->seen.excludes[i]);
-            message_hint("unseen -s %s FILE, where what it has is a repeat anyway", o->seen.path);
+            message_hint("what it has is a repeat anyway: unseen -s %s%s",
+                         typed_quoted(o->seen.path), typed_inputs());
             return false;
         }
     }
@@ -448,7 +451,7 @@ static bool check_excludes(const struct dedup *d, const struct output *const *ou
     const char *name =
         files_find_output(o->seen.excludes, o->seen.nexcludes, outs + to_output, nouts - to_output);
     if (name) {
-        message_hint("%s -x %s -o %s --tee FILE", o->command->called, name, name);
+        message_hint("%s", typed_changed("output tee repeats", "-o %s --tee", typed_quoted(name)));
     }
     return !name && (!to_output || check_appended(d));
 }
@@ -474,15 +477,15 @@ static bool check_files(const struct dedup *d)
          (o->print.tee && d->repeats.fd == d->tee.fd) ||
          files_is_output(o->print.repeats, &d->tee))) {
         message_error("new lines and repeats both go to %s", d->repeats.name);
-        message_hint("unseen --mark FILE tells them apart in one file");
+        message_hint("to tell them apart in one file: %s", typed_changed("repeats tee", "--mark"));
         return false;
     }
     if (o->print.tee && (d->out.fd == d->tee.fd || files_is_output(o->print.output, &d->tee))) {
         message_error("--tee prints to %s, and so does -o", d->tee.name);
-        message_hint("%s FILE", o->command->called);
+        message_hint("%s", typed_without("output tee"));
         return false;
     }
-    return files_check(o->command->called, o->input.files, o->input.nfiles, outs, nouts) &&
+    return files_check(o->input.files, o->input.nfiles, outs, nouts) &&
            check_excludes(d, outs, nouts);
 }
 
@@ -496,7 +499,7 @@ static bool overwrites_store(const struct dedup *d)
                                         files_is_output(o->seen.path, &d->tee));
     if (found) {
         message_error("%s would be overwritten with lines", o->seen.path);
-        message_hint("%s -o NEW FILE", o->command->called);
+        message_hint("%s", typed_changed("repeats tee", "--output NEW"));
     }
     return found;
 }

@@ -14,6 +14,7 @@
 #include "lines/files.h"
 #include "lines/reader.h"
 #include "print/message.h"
+#include "print/typed.h"
 #include "seen/lists.h"
 #include "seen/stores.h"
 
@@ -50,19 +51,20 @@ static void edit_report_open(const struct edit *e, const struct unseen_error *er
     const bool updates = e->o->command->bit == COMMAND_UPDATE;
     if (error->status == UNSEEN_ERR_FOREIGN && stores_type_of(e->path) == STORES_STORE) {
         message_error("%s is a store, not a list", e->path);
-        message_hint(
-            updates
-                ? "unseen add %s FILE, or: unseen remove %s FILE"
-                : "unseen rewrite --filter compact --fpr 1e-9 %s takes hardly a line wrongly for "
-                  "seen",
-            e->path, e->path);
+        if (updates) {
+            message_hint("a store takes lines with unseen add, and loses them with unseen remove");
+        } else {
+            message_hint("to take hardly a line wrongly for seen: unseen rewrite --filter compact "
+                         "--fpr 1e-9 %s",
+                         typed_quoted(e->path));
+        }
     } else if (error->status == UNSEEN_ERR_FOREIGN) {
         message_error("%s", error->text);
-        message_hint("unseen build NEW.list %s makes a list of its lines", e->path);
+        message_hint("to make a list of its lines: unseen build NEW.list %s",
+                     typed_quoted(e->path));
     } else if (error->status == UNSEEN_ERR_BUSY) {
         message_error("%s", error->text);
-        message_hint("--wait waits until it has ended; meanwhile unseen check %s FILE can ask",
-                     e->path);
+        message_hint("to wait until it has ended: %s", typed_with("--wait"));
     } else {
         lists_report(e->path, error);
     }
@@ -242,7 +244,7 @@ static bool edit_files(struct edit *e, const char *file, enum unseen_list_change
     e->change = change;
     for (size_t i = 0; i < n; i++) {
         if (stores_refuse(names[i]) != STORES_NONE) {
-            message_hint("%s --help", e->o->command->called);
+            message_hint("the input of %s is a file of lines", e->o->command->called);
             e->failed = true;
         }
     }
@@ -265,7 +267,7 @@ static void warn(const struct edit *e)
         message_error("nothing was changed");
     }
     if (e->complaints.nrefused > 0) {
-        complaints_hint(&e->complaints, e->o->command->called, e->path, "...");
+        complaints_hint(&e->complaints);
     }
     if (e->nmissing > 0 && !e->failed) {
         const bool updates = e->o->command->bit == COMMAND_UPDATE;
@@ -279,9 +281,11 @@ static void hint_size(const struct edit *e, const struct unseen_list_info *info)
 {
     const uint64_t n = info->nallowed + info->nadded + info->nremoved;
     if (n > TOO_MANY || (n > FEW && n > info->nkeys / 100)) {
-        message_hint("there are %" PRIu64 " changes now: unseen build --from %s %s FILE, with the "
-                     "files it was built from, takes them into the list",
-                     n, e->path, e->path);
+        const char *path = typed_quoted(e->path);
+        message_hint("there are %" PRIu64
+                     " changes now; to take them into the list, with the files "
+                     "that it was built from: unseen build --from %s %s FILE",
+                     n, path, path);
     }
 }
 
@@ -376,7 +380,7 @@ static int print_allowed(const struct options *o, enum unseen_cpu cpu)
     struct opened_list list;
     if (o->list.undo || !o->input.none_named) {
         message_error("--list changes nothing, so it takes no lines");
-        message_hint("unseen allow --list %s", o->seen.path);
+        message_hint("unseen allow --list %s", typed_quoted(o->seen.path));
         return EXIT_TROUBLE;
     }
     if (!lists_open(&list, o->seen.path, UNSEEN_LIST_MAP, cpu)) {
@@ -407,12 +411,13 @@ static bool check_command_line(const struct options *o)
 {
     if (o->input.nfiles > 0) {
         message_error("%s: is it to be added or removed?", o->input.files[0]);
-        message_hint("unseen update %s --add %s", o->seen.path, o->input.files[0]);
+        message_hint("unseen update %s --add %s", typed_quoted(o->seen.path),
+                     typed_quoted(o->input.files[0]));
         return false;
     }
     if (o->list.nedits == 0) {
         message_error("nothing to add or to remove");
-        message_hint("unseen update %s --add FILE, or: --remove FILE", o->seen.path);
+        message_hint("%s", typed_with("--add FILE"));
         return false;
     }
     size_t n = 0;

@@ -470,7 +470,7 @@ int explain_run(const struct options *o, enum unseen_cpu cpu)
     if (!x.list || !x.tried) {
         (void)message_no_memory();
     } else if (profile_create(&x.url, &o->profile, NULL, cpu) && create_whatwg(&x) &&
-               profile_check_base(o->key.base, o->command->called) && output_open(&x.out, NULL)) {
+               profile_check_base(o->key.base) && output_open(&x.out, NULL)) {
         status = explain_here(&x);
         status = output_close(&x.out) ? status : EXIT_TROUBLE;
     }

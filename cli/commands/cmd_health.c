@@ -10,6 +10,7 @@
 #include "print/json.h"
 #include "print/message.h"
 #include "print/output.h"
+#include "print/typed.h"
 #include "seen/bitmaps.h"
 #include "seen/filter_words.h"
 #include "seen/foreign_filters.h"
@@ -20,7 +21,7 @@ static bool is_single(const struct options *o)
 {
     if (o->input.nfiles > 1) {
         message_error("one store at a time");
-        message_hint("%s %s", o->command->called, o->input.files[0]);
+        message_hint("%s %s", o->command->called, typed_quoted(o->input.files[0]));
     }
     return o->input.nfiles == 1;
 }
@@ -87,10 +88,12 @@ static void put_health(struct finding *f, const char *path, const struct unseen_
         return;
     }
     output_print(f->out,
-                 "%s: %s, %" PRIu64 " added and %" PRIu64 " removed in %" PRIu64
-                 " intact commits, %" PRIu64 " damages, %" PRIu64 " bytes lost",
-                 path, h->ndamages > 0 ? "damaged" : "good", h->nadded, h->nremoved, h->nrecords,
-                 h->ndamages, h->lost_bytes);
+                 "%s: %s, %" PRIu64 " added and %" PRIu64 " removed, intact commits: %" PRIu64,
+                 path, h->ndamages > 0 ? "damaged" : "good", h->nadded, h->nremoved, h->nrecords);
+    if (h->ndamages > 0) {
+        output_print(f->out, ", damaged places: %" PRIu64 ", bytes lost: %" PRIu64, h->ndamages,
+                     h->lost_bytes);
+    }
     if (h->torn_bytes > 0) {
         output_print(f->out,
                      "; an unfinished commit of %" PRIu64
@@ -193,7 +196,7 @@ static int verify_store(const char *path, const struct options *o, struct output
     if (health.ndamages == 0) {
         message_error("%s", error.text);
     }
-    message_hint("unseen repair %s", path);
+    message_hint("unseen repair %s", typed_quoted(path));
     return EXIT_NONE;
 }
 
@@ -293,7 +296,7 @@ static bool repair(const struct options *o, struct output *out)
     if (error.status == UNSEEN_ERR_CORRUPT) {
         /* The usual hint, `unseen repair`, is no use here. */
         message_error("%s", error.text);
-        message_hint("its URLs have to be added to a new one: unseen add NEW.unseen FILE");
+        message_hint("to add its URLs to a new one: unseen add NEW.unseen FILE");
         return false;
     }
     if (error.status != UNSEEN_OK) {
@@ -338,7 +341,7 @@ static bool rewrite_check_fill(const struct options *o, enum unseen_cpu cpu)
     const uint64_t nkeys = stores_info(store).replayed; /* there is no image yet */
     const uint64_t capacity = filters_report_full(set, nfit, nkeys > nfit ? nkeys - nfit : 0);
     if (capacity > 0) {
-        message_hint("unseen rewrite --capacity %" PRIu64 " %s", capacity, path);
+        message_hint("%s", typed_with("--capacity %" PRIu64, capacity));
     }
     (void)unseen_store_close(store, NULL); /* was only read */
     return capacity == 0;
@@ -353,9 +356,7 @@ static void rewrite_report(const struct options *o, const struct unseen_error *e
         return;
     }
     message_error("%s", error->text);
-    message_hint("unseen rewrite %s%s%s" STORES_RATE_OF_64_BITS, path,
-                 o->seen.filter ? " --filter compact" : "",
-                 o->seen.key_bits ? " --key-bits 64" : "");
+    message_hint("%s", typed_with("--fpr 1e-9%s", o->seen.filter ? " --filter compact" : ""));
 }
 
 int rewrite_run(const struct options *o, enum unseen_cpu cpu)

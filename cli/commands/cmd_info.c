@@ -12,6 +12,7 @@
 #include "commands/info_text.h"
 #include "print/message.h"
 #include "print/output.h"
+#include "print/typed.h"
 #include "seen/bitmaps.h"
 #include "seen/foreign_filters.h"
 #include "seen/lists.h"
@@ -184,7 +185,7 @@ int info_run(const struct options *o, enum unseen_cpu cpu)
     struct output out = {.fd = -1};
     if (o->input.nfiles > 1) {
         message_error("one store or list at a time");
-        message_hint("unseen info %s", o->input.files[0]);
+        message_hint("unseen info %s", typed_quoted(o->input.files[0]));
         return EXIT_TROUBLE;
     }
     const bool done = output_open(&out, NULL) && info_print(o->input.files[0], o, cpu, &out) &&

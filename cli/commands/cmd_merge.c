@@ -9,6 +9,7 @@
 #include "print/json.h"
 #include "print/message.h"
 #include "print/output.h"
+#include "print/typed.h"
 #include "seen/filter_words.h"
 #include "seen/stores.h"
 
@@ -48,8 +49,8 @@ static void report_mismatch(const struct merge *m, struct unseen_store *in,
     if (setting == UNSEEN_SETTING_KEY_BITS) {
         message_error("%s keeps %u bits of each key, %s keeps %u", path, has.key_bits, model,
                       wanted.key_bits);
-        message_hint("unseen rewrite --key-bits %u%s %s", has.key_bits,
-                     stores_rate_for(m->out, has.key_bits), model);
+        message_hint("unseen rewrite --key-bits %u%s %s && %s", has.key_bits,
+                     stores_rate_for(m->out, has.key_bits), typed_quoted(model), typed_line());
         return;
     }
     if (setting == UNSEEN_SETTING_PROFILE) {
@@ -60,9 +61,9 @@ static void report_mismatch(const struct merge *m, struct unseen_store *in,
         message_error("%s has the seed id %016" PRIx64 ", %s has %016" PRIx64, path, has.seed_id,
                       model, wanted.seed_id);
     }
-    message_hint("unseen add --like %s NEW FILE makes a store that can be merged with it; from "
-                 "this one, only the URLs can be added: unseen add %s FILE",
-                 model, model);
+    const char *quoted = typed_quoted(model);
+    message_hint("to add the URLs of this one again: unseen add %s FILE", quoted);
+    message_hint("to make a store that can be merged: unseen add --like %s NEW FILE", quoted);
 }
 
 /* Of the input at hand, ndone keys are merged, and nnew of them were new. */
@@ -144,13 +145,17 @@ static bool check_out(const struct merge *m)
     const bool exists = lstat(m->path, &st) == 0;
     if (exists && !m->o->merge.into) {
         message_error("%s exists: the first name is that of the new store", m->path);
-        message_hint("unseen merge NEW.unseen %s %s, or, to add to it: unseen merge --into %s %s",
-                     m->path, m->inputs[0], m->path, m->inputs[0]);
+        const bool is_store = stores_type_of(m->path) == STORES_STORE;
+        message_hint("to make a new one: unseen merge NEW.unseen%s%s", is_store ? "" : " IN",
+                     is_store ? typed_inputs() : "...");
+        if (is_store) {
+            message_hint("to add to it: unseen merge --into%s", typed_inputs());
+        }
         return false;
     }
     if (!exists && m->o->merge.into) {
         message_error("%s does not exist", m->path);
-        message_hint("unseen merge %s %s makes it", m->path, m->inputs[0]);
+        message_hint("to make it: unseen merge %s%s", typed_quoted(m->path), typed_inputs());
         return false;
     }
     return true;
@@ -160,15 +165,14 @@ static bool check_names(const struct merge *m)
 {
     if (m->ninputs == 0) {
         message_error("nothing to merge into %s", m->path);
-        message_hint("unseen merge %s IN.unseen IN.unseen", m->path);
+        message_hint("unseen merge %s IN.unseen IN.unseen", typed_quoted(m->path));
         return false;
     }
     for (size_t i = 0; i < m->ninputs; i++) {
         if (stores_are_same(m->path, m->inputs[i])) {
             message_error("%s is both the output and an input", m->inputs[i]);
-            message_hint(m->o->merge.into ? "unseen merge --into %s OTHER...: it keeps its URLs"
-                                          : "unseen merge --into %s IN...: it keeps its URLs",
-                         m->path);
+            message_hint("it keeps its URLs: unseen merge --into %s OTHER...",
+                         typed_quoted(m->path));
             return false;
         }
     }
@@ -182,8 +186,8 @@ static bool merge_check_fill(const struct merge *m)
     const uint64_t capacity =
         filters_report_full(unseen_store_set(m->out), m->report.nnew, m->report.nseen);
     if (capacity > 0) {
-        message_hint("nothing was merged; unseen rewrite --capacity %" PRIu64 " %s, then the same",
-                     capacity, model_of(m));
+        message_hint("nothing was merged: unseen rewrite --capacity %" PRIu64 " %s && %s", capacity,
+                     typed_quoted(model_of(m)), typed_line());
     }
     return capacity == 0;
 }

@@ -12,6 +12,7 @@
 #include "commands/commands.h"
 #include "lines/files.h"
 #include "print/message.h"
+#include "print/typed.h"
 #include "seen/filter_words.h"
 
 /* The size of a list follows from its rate, and not the other way round. */
@@ -20,7 +21,7 @@ static bool check_list(const struct options *o)
     const struct question *q = &o->plan.question;
     if (q->bits_per_key > 0 || q->hashes || (q->capacity && q->memory && q->fpr == 0)) {
         message_error("a list is planned for a rate");
-        message_hint("%s --filter list --capacity 1e9 --fpr 1e-4", o->command->called);
+        message_hint("%s", typed_changed("bits hashes memory", "--capacity 1e9 --fpr 1e-4"));
         return false;
     }
     return true;
@@ -34,26 +35,31 @@ static bool check_question(const struct options *o)
     const struct {
         bool wrong;
         const char *text;
+        const char *drop;
         const char *hint;
     } cases[] = {
+        {!q->capacity && !q->memory && !q->hashes && !bits && q->fpr == 0,
+         "nothing to plan: say how many keys, or how wrong answers may be", "",
+         "--capacity 1e7 --fpr 1e-4"},
         {bits && q->fpr > 0, "the rate follows from --bits, and the bits from --fpr: give one",
-         "--fpr 1e-4"},
-        {bits && q->capacity && q->memory, "--memory follows from --capacity and --bits",
-         "--capacity 1e7 --bits 20"},
+         "bits hashes", ""},
+        {bits && q->capacity && q->memory, "--memory follows from --capacity and --bits", "memory",
+         ""},
         {q->hashes && !bits && q->fpr == 0 && !(q->capacity && q->memory),
-         "--hashes alone says neither a rate nor a size", "--bits 20 --hashes 10"},
+         "--hashes alone says neither a rate nor a size", "", "--bits 20"},
     };
+    const bool is_list = o->plan.filter && strcmp(o->plan.filter, "list") == 0;
+    if (o->plan.filter && !is_list && !filters_check_name(o->plan.filter)) {
+        return false;
+    }
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         if (cases[i].wrong) {
             message_error("%s", cases[i].text);
-            message_hint("%s %s", o->command->called, cases[i].hint);
+            message_hint("%s", typed_changed(cases[i].drop, "%s", cases[i].hint));
             return false;
         }
     }
-    if (o->plan.filter && strcmp(o->plan.filter, "list") == 0) {
-        return check_list(o);
-    }
-    return !o->plan.filter || filters_check_name(o->plan.filter, o->command->called, "");
+    return !is_list || check_list(o);
 }
 
 /* The rows that --filter names; all without it. */
@@ -148,7 +154,9 @@ int plan_run(const struct options *o, enum unseen_cpu cpu)
     (void)cpu;
     if (o->input.nfiles > 0) {
         message_error("unseen plan reads no file: '%s'", o->input.files[0]);
-        message_hint("unseen plan --capacity 1e7 --fpr 1e-4");
+        message_hint("%s", typed_has("capacity") && typed_piped()
+                               ? typed_piped()
+                               : "unseen plan --capacity 1e7 --fpr 1e-4");
         return EXIT_TROUBLE;
     }
     if (!check_question(o)) {

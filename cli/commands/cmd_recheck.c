@@ -141,8 +141,7 @@ static bool recheck_prepare(struct recheck *r, enum unseen_cpu cpu)
         return recheck_report_memory(r);
     }
     return output_open(&r->out, o->print.output) &&
-           files_check(o->command->called, o->input.files, o->input.nfiles, outs, 1) &&
-           output_truncate(&r->out);
+           files_check(o->input.files, o->input.nfiles, outs, 1) && output_truncate(&r->out);
 }
 
 static int recheck_all(struct recheck *r)

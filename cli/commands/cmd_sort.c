@@ -16,6 +16,7 @@
 #include "print/message.h"
 #include "print/output.h"
 #include "print/report.h"
+#include "print/typed.h"
 #include "seen/bitmaps.h"
 
 struct sort {
@@ -31,7 +32,7 @@ struct sort {
 static void sort_report_memory(void)
 {
     message_error("out of memory for the integers");
-    message_hint("sort -n FILE uses temporary files");
+    message_hint("with temporary files: sort -n%s", typed_inputs());
 }
 
 static bool count_repeats(struct sort *s, const uint64_t *values, const uint8_t *verdicts, size_t n)
@@ -76,7 +77,7 @@ static bool sort_prepare(struct sort *s, enum unseen_cpu cpu)
         return false;
     }
     return output_open(&s->out, s->o->print.output) &&
-           files_check(s->o->command->called, s->o->input.files, s->o->input.nfiles, outs, 1);
+           files_check(s->o->input.files, s->o->input.nfiles, outs, 1);
 }
 
 /* Truncates the output after the whole input has been read. */

@@ -11,6 +11,7 @@
 #include "commands/shared_keys.h"
 #include "print/message.h"
 #include "print/report.h"
+#include "print/typed.h"
 #include "seen/stores.h"
 
 struct count_stores {
@@ -67,7 +68,7 @@ static bool take_keys(void *context, const struct unseen_key *keys, size_t n)
 static bool report_set(enum unseen_status status)
 {
     message_error("cannot count more keys: %s", unseen_status_string(status));
-    message_hint("unseen count --fpr 1e-6 takes less memory");
+    message_hint("to take less memory: %s", typed_with("--fpr 1e-6"));
     return false;
 }
 
@@ -92,9 +93,9 @@ static bool makes_same_keys(struct unseen_store *store, const char *path,
         message_error("%s has keys of %u bits, others of %u", path, b.key_bits, a.key_bits);
         const bool is_longer = a.key_bits < b.key_bits;
         const unsigned fewer = is_longer ? a.key_bits : b.key_bits;
-        message_hint("unseen rewrite --key-bits %u%s %s", fewer,
+        message_hint("unseen rewrite --key-bits %u%s %s && %s", fewer,
                      stores_rate_for(is_longer ? store : first, fewer),
-                     is_longer ? path : "the others");
+                     typed_quoted(is_longer ? path : first_path), typed_line());
     } else {
         return true;
     }
@@ -144,26 +145,28 @@ static bool add_stores(struct count_stores *c, const struct options *o, enum uns
 /* Reports a file that is not a store. */
 static void report_other(const struct options *o, const char *path, enum stores_type type)
 {
+    const char *quoted = typed_quoted(path);
     switch (type) {
     case STORES_LIST:
         message_error("%s is a list, which does not keep its entries", path);
-        message_hint("unseen info %s says how many it has", path);
+        message_hint("for how many it has: unseen info %s", quoted);
         break;
     case STORES_FOREIGN:
         message_error("%s is a foreign filter, which has no keys", path);
-        message_hint("unseen info %s says how many it was made of", path);
+        message_hint("for how many it was made of: unseen info %s", quoted);
         break;
     case STORES_BITMAP:
         message_error("%s is a bitmap of integers", path);
-        message_hint(o->group.both ? "unseen bits and NEW %s ..." : "unseen bits count %s", path);
+        message_hint(o->group.both ? "unseen bits and NEW%s" : "unseen bits count %s",
+                     o->group.both ? typed_inputs() : quoted);
         break;
     case STORES_IMAGE:
         message_error("%s is the image of a store, which has no keys", path);
-        message_hint("unseen count STORE");
+        message_hint("name the store");
         break;
     default:
         message_error("%s is not a store, but others are", path);
-        message_hint("unseen add STORE %s, then unseen count STORE...", path);
+        message_hint("to make a store of it: unseen add NEW.unseen %s", quoted);
         break;
     }
 }
@@ -173,7 +176,7 @@ static bool check(const struct options *o)
     if (o->key.text || o->group.by || o->profile.name || o->profile.nrules > 0) {
         message_error("a store holds keys of whole lines under its own profile: -k, --by, -p and "
                       "--rule have nothing to choose");
-        message_hint("unseen count %s", o->input.files[0]);
+        message_hint("%s", typed_without("key by profile rule drop-params only-params"));
         return false;
     }
     for (size_t i = 0; i < o->input.nfiles; i++) {

@@ -14,6 +14,7 @@
 #include "lines/json_text.h"
 #include "print/json.h"
 #include "print/message.h"
+#include "print/typed.h"
 #include "seen/server.h"
 
 /* ---- What `unseen serve` says ---------------------------------------------------------------- */
@@ -191,7 +192,7 @@ static bool print_set(struct output *out, struct redis_set_client *redis, const 
     struct redis_info info;
     if (!redis_profile(redis)[0]) {
         message_error("there is no set at %s yet", address);
-        message_hint("unseen add %s FILE makes it", address);
+        message_hint("to make it: unseen add %s FILE", typed_quoted(address));
         return false;
     }
     if (!redis_info(redis, &info)) {

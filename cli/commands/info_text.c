@@ -55,7 +55,7 @@ void info_text_store(struct output *out, const struct info_store *store)
         info_text(out, "log", "none");
     } else {
         info_text(out, "log", "%" PRIu64 " bytes", i.log_bytes);
-        info_text(out, "dead", "%" PRIu64 " bytes of it are removed keys", i.dead_bytes);
+        info_text(out, "dead", "%" PRIu64 " bytes of the log are removed keys", i.dead_bytes);
     }
     info_text(out, "image", "%" PRIu64 " bytes", i.image_bytes);
     info_text(out, "profile", "%s", store->profile);

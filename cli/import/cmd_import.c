@@ -18,6 +18,7 @@
 #include "lines/files.h"
 #include "lines/identity.h"
 #include "print/message.h"
+#include "print/typed.h"
 
 enum {
     REPORTS_MAX = 10,
@@ -231,7 +232,7 @@ static bool check_profile(const struct options *o)
     if (o->source == SOURCE_REQUESTS_SEEN &&
         ((o->profile.name && strncmp(o->profile.name, "none", 4) != 0) || o->profile.nrules > 0)) {
         message_error("requests.seen holds fingerprints, which no profile reads as URLs");
-        message_hint("unseen import -p none --format requests.seen %s FILE", o->seen.path);
+        message_hint("%s", typed_changed("rule drop-params only-params", "--profile none"));
         return false;
     }
     return true;

@@ -13,7 +13,9 @@
 
 #include "lines/files.h"
 #include "print/message.h"
+#include "print/typed.h"
 #include "seen/bitmaps.h"
+#include "seen/stores.h"
 
 enum {
     BUFFER_BYTES = 64 * 1024,
@@ -94,7 +96,7 @@ static bool check_settings(const struct options *o)
         s->seed.len || s->key_bits || s->no_log || s->like || s->file_mode || s->bits_per_key > 0 ||
         s->hashes) {
         message_error("a bitmap has integers, and no profile, filter or seed");
-        message_hint("unseen import --format %s BITMAP FILE", import_formats[o->source]);
+        message_hint("%s", typed_without(STORES_SETTINGS));
         return false;
     }
     return true;

@@ -10,6 +10,7 @@
 #include "lines/files.h"
 #include "lines/input.h"
 #include "print/message.h"
+#include "print/typed.h"
 #include "redis_url.h"
 #include "seen/foreign_filters.h"
 #include "seen/redis_dump.h"
@@ -150,13 +151,14 @@ static bool take_server(struct foreign_file *l, const struct options *o)
     if (is_whole == (key != NULL)) {
         message_error(is_whole ? "%s has the key already" : "%s names a server and no key",
                       o->from_redis);
-        message_hint("unseen import --from-redis %s %s%s", is_whole ? o->from_redis : "HOST:PORT",
-                     o->seen.path, is_whole ? "" : " KEY");
+        message_hint("%s%s", is_whole && typed_piped() ? typed_piped() : typed_line(),
+                     is_whole ? "" : " KEY");
         return false;
     }
     if (!is_whole && strchr(o->from_redis, '@')) {
         message_error("a user and a password stand in an address that begins with redis://");
-        message_hint("unseen import --from-redis redis://USER:PASSWORD@HOST/KEY %s", o->seen.path);
+        message_hint("unseen import --from-redis redis://USER:PASSWORD@HOST/KEY %s",
+                     typed_quoted(o->seen.path));
         return false;
     }
     const int len = is_whole ? snprintf(address, sizeof(address), "%s", o->from_redis)

@@ -8,6 +8,7 @@
 
 #include "characters.h"
 #include "print/message.h"
+#include "print/typed.h"
 
 enum {
     SHOWN = 10, /* complaints */
@@ -202,23 +203,19 @@ void complaints_summary(const struct complaints *c)
     warn_of_count(nrules, "rules that a list cannot keep were not taken");
 }
 
-void complaints_hint(const struct complaints *c, const char *command, const char *list,
-                     const char *files)
+void complaints_hint(const struct complaints *c)
 {
     const bool dangerous = c->n[FAULT_DANGEROUS] > 0 && !c->options->dangerous;
     const bool invalid = count_invalid(c) > 0;
     if (c->n[FAULT_PAGE] > 0) {
         message_hint("get the file again: a server sent an error page in its place");
     } else if (dangerous && invalid) {
-        message_hint("%s --skip-dangerous --skip-invalid %s %s leaves out these lines; --dangerous "
-                     "takes dangerous entries",
-                     command, list, files);
+        message_hint("to leave out these lines (--dangerous takes dangerous entries): %s",
+                     typed_with("--skip-dangerous --skip-invalid"));
     } else if (dangerous) {
-        message_hint("%s --skip-dangerous %s %s leaves out dangerous entries; --dangerous takes "
-                     "them",
-                     command, list, files);
+        message_hint("to leave out dangerous entries (--dangerous takes them): %s",
+                     typed_with("--skip-dangerous"));
     } else {
-        message_hint("%s --skip-invalid %s %s leaves out lines that are not entries", command, list,
-                     files);
+        message_hint("to leave out lines that are not entries: %s", typed_with("--skip-invalid"));
     }
 }

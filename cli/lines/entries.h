@@ -92,9 +92,7 @@ void complaints_show(const struct complaints *c, const char *name, uint64_t numb
 /* Says how many wrong lines were not shown, and if none was refused, what became of all. */
 void complaints_summary(const struct complaints *c);
 
-/* After errors: hints at the command with which the lines are taken or left out, such as "unseen
- * build --dangerous LIST FILE". */
-void complaints_hint(const struct complaints *c, const char *command, const char *list,
-                     const char *files);
+/* After errors: hints at the command with which the lines are taken or left out. */
+void complaints_hint(const struct complaints *c);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "lines/magic.h"
 #include "print/message.h"
+#include "print/typed.h"
 
 bool files_is_standard_input(const char *name)
 {
@@ -55,14 +56,18 @@ const char *files_find_output(const char *const *names, size_t n, const struct o
     return NULL;
 }
 
-bool files_check(const char *called, const char *const *names, size_t n,
-                 const struct output *const *outs, size_t nouts)
+bool files_check(const char *const *names, size_t n, const struct output *const *outs, size_t nouts)
 {
-    const bool found = files_find_output(names, n, outs, nouts);
-    if (found) {
-        message_hint("%s -o NEW FILE && mv NEW FILE", called);
+    const char *name = files_find_output(names, n, outs, nouts);
+    if (name) {
+        const char *command = typed_changed("output repeats tee", "-o NEW");
+        if (typed_has("store")) { /* whose output keeps its name */
+            message_hint("%s", command);
+        } else {
+            message_hint("%s && mv NEW %s", command, typed_quoted(name));
+        }
     }
-    return !found;
+    return !name;
 }
 
 enum file_end files_end(int fd, char delimiter)

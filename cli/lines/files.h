@@ -25,9 +25,9 @@ bool files_is_output(const char *name, const struct output *out);
 const char *files_find_output(const char *const *names, size_t n, const struct output *const *outs,
                               size_t nouts);
 
-/* False if files_find_output finds one; `called` is how the command is called. */
-bool files_check(const char *called, const char *const *names, size_t n,
-                 const struct output *const *outs, size_t nouts);
+/* False if files_find_output finds one. */
+bool files_check(const char *const *names, size_t n, const struct output *const *outs,
+                 size_t nouts);
 
 /* What the end of a regular file of lines is. */
 enum file_end {

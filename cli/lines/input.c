@@ -17,6 +17,7 @@
 #include "lines/magic.h"
 #include "lines/stage.h"
 #include "print/message.h"
+#include "print/typed.h"
 
 enum {
     STAGES_MAX = 2, /* decompression, then UTF-16 */
@@ -174,15 +175,16 @@ static void report_foreign(const struct input *in, const struct magic *m)
 {
     const struct decoder_format *outer = in->nstages > 0 ? in->stages[0].format : NULL;
     const char *what = m->content == CONTENT_CODED ? m->decoder->name : m->name;
-    const char *file = in->fd == STDIN_FILENO ? "FILE" : in->name;
+    const char *file = in->fd == STDIN_FILENO ? "FILE" : typed_quoted(in->name);
+    const char *piped = typed_piped() ? typed_piped() : "unseen ... -";
     message_error("%s is %s%s%s, not lines that can be read", in->name, what, outer ? " in " : "",
                   outer ? outer->name : "");
     if (outer && !m->decodes) {
-        message_hint("%s %s | unseen ... -", outer->command, file);
+        message_hint("%s %s | %s", outer->command, file, piped);
     } else if (m->before) {
-        message_hint("%s%s%s | unseen ... -", m->before, file, m->after);
+        message_hint("%s%s%s | %s", m->before, file, m->after, piped);
     } else {
-        message_hint("%s", m->after);
+        message_hint("%s%s", m->after, file);
     }
 }
 

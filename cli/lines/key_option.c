@@ -118,7 +118,7 @@ bool key_parse(struct key *key, const char *text)
 }
 
 /* $.url, url and jq's .[].url and .a[] have a form that is taken here. */
-void key_suggest(const char *text, char *hint, size_t size)
+bool key_suggest(const char *text, char *hint, size_t size)
 {
     struct key key;
     const char *brackets = strstr(text, "[]");
@@ -132,9 +132,7 @@ void key_suggest(const char *text, char *hint, size_t size)
         const bool is_name = strcspn(text, "0123456789-.") > 0;
         (void)snprintf(hint, size, "%s%s", is_name ? "." : "", text);
     }
-    if (strlen(hint) + 1 >= size || !key_parse(&key, hint)) {
-        (void)snprintf(hint, size, ".link.url");
-    }
+    return strlen(hint) + 1 < size && key_parse(&key, hint);
 }
 
 bool key_has_path(const struct key *key)

@@ -38,8 +38,9 @@ struct key {
 /* Parses text, which must outlive the key. False if it is not a key. */
 bool key_parse(struct key *key, const char *text);
 
-/* What was probably meant by a text that is not a key, for a hint; never longer than `size`. */
-void key_suggest(const char *text, char *hint, size_t size);
+/* Writes what was probably meant by a text that is not a key, for a hint, into `size` bytes. False
+ * if that is not known. */
+bool key_suggest(const char *text, char *hint, size_t size);
 
 /* True if a part is a path into JSON; true if a part is a field. */
 bool key_has_path(const struct key *key);

@@ -7,6 +7,7 @@
 
 #include "print/message.h"
 #include "print/suggest.h"
+#include "print/typed.h"
 
 typedef const struct unseen_url_entry *entry_at_fn(size_t i);
 
@@ -47,21 +48,41 @@ static bool has_rule(const char *profile, const char *rule)
     return status != UNSEEN_ERR_ARGUMENT;
 }
 
-static void report_profile(const char *called, const char *name, const char *like)
+static void report_profile(const char *name, const char *like)
 {
     message_error("no profile '%s'", name);
-    if (like) {
-        message_hint("%s -p %s", called, like);
+    if (like) { /* the rules behind the name may be wrong, too: then the next message says it */
+        message_hint("%s", typed_with("--profile %s", like));
     } else {
         message_hint("unseen help profiles");
     }
 }
 
-static void report_rule(const char *called, const char *rule, const char *like)
+/* Hints at the command with another name in place of a rule. */
+static void hint_rule(const struct profile_options *o, size_t wrong, const char *no,
+                      const char *like)
 {
+    char rules[1024] = "";
+    size_t n = 0;
+    for (size_t i = 0; i < o->nrules && n < sizeof(rules); i++) {
+        bool is_made = false; /* by another option than --rule */
+        for (size_t j = 0; j < o->nmade; j++) {
+            is_made = is_made || o->rules[i] == o->made[j];
+        }
+        if (!is_made) {
+            n += (size_t)snprintf(rules + n, sizeof(rules) - n, "%s%s%s", n > 0 ? "," : "",
+                                  i == wrong ? no : "", i == wrong ? like : o->rules[i]);
+        }
+    }
+    message_hint("%s", typed_with("--rule %s", typed_quoted(rules)));
+}
+
+static void report_rule(const struct profile_options *o, size_t i, const char *like)
+{
+    const char *rule = o->rules[i];
     message_error("no rule '%s'", rule);
     if (like) {
-        message_hint("%s --rule %s%s", called, without_no(rule) == rule ? "" : "no-", like);
+        hint_rule(o, i, without_no(rule) == rule ? "" : "no-", like);
     } else {
         message_hint("unseen help rules");
     }
@@ -70,23 +91,22 @@ static void report_rule(const char *called, const char *rule, const char *like)
 /* Reports the first name that is wrong; false if all names are right. */
 static bool report_names(const struct profile_options *o, const char *profile)
 {
-    const char *called = o->called;
     const char *like = NULL;
     if (profile && !find_name(unseen_url_profile_at, profile, &like)) {
-        report_profile(called, profile, like);
+        report_profile(profile, like);
         return true;
     }
     for (size_t i = 0; i < o->nrules; i++) {
         const char *rule = o->rules[i];
         if (!find_name(unseen_url_rule_at, without_no(rule), &like)) {
-            report_rule(called, rule, like);
+            report_rule(o, i, like);
             return true;
         }
         if (!has_rule(profile, rule)) {
             message_error("the profile %s does not have the rule %.*s", profile ? profile : "crawl",
                           (int)strcspn(without_no(rule), "("), without_no(rule));
-            message_hint(strchr(rule, '(') ? "%s -p %s --rule '%s'" : "%s -p %s --rule %s", called,
-                         has_rule("crawl", rule) ? "crawl" : "scrapy", rule);
+            message_hint("%s",
+                         typed_with("--profile %s", has_rule("crawl", rule) ? "crawl" : "scrapy"));
             return true;
         }
     }
@@ -129,7 +149,7 @@ bool profile_is_none(const struct unseen_url *url)
     return strncmp(unseen_url_id(url), "none/", 5) == 0;
 }
 
-bool profile_check_base(const char *base, const char *called)
+bool profile_check_base(const char *base)
 {
     if (!base) {
         return true;
@@ -155,7 +175,7 @@ bool profile_check_base(const char *base, const char *called)
     }
     if (canon.form == UNSEEN_URL_FAILED) {
         message_error("--base: '%s' is not a URL", base);
-        message_hint("%s --base http://e.com/a/", called);
+        message_hint("%s", typed_with("--base http://e.com/a/"));
         return false;
     }
     return true;

@@ -11,8 +11,7 @@
 
 /* The options -p, --rule, --drop-params and --only-params. */
 struct profile_options {
-    const char *called; /* how a corrected command starts */
-    const char *name;   /* NULL: the default of the command */
+    const char *name; /* NULL: the default of the command */
     const char **rules;
     size_t nrules;
     char **made; /* those of the rules that were allocated */
@@ -30,8 +29,7 @@ const char *profile_quote(const char *id);
 /* True if the profile of url is none. */
 bool profile_is_none(const struct unseen_url *url);
 
-/* Checks that --base, if it is not NULL, is an absolute URL; reports it if not. `called` is how a
- * corrected command starts. */
-bool profile_check_base(const char *base, const char *called);
+/* Checks that --base, if it is not NULL, is an absolute URL; reports it if not. */
+bool profile_check_base(const char *base);
 
 #endif

@@ -10,10 +10,12 @@
 #include "lines/reader.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "print/message.h"
+#include "print/typed.h"
 #include "stop.h"
 
 enum {
@@ -55,7 +57,7 @@ static bool block_resize(struct reader *r, struct block *block, size_t cap)
     if (!data) {
         message_error("%s: out of memory for line %" PRIu64 " (%zu bytes and more)", r->name,
                       r->line + 1, r->filled - r->at);
-        message_hint("unseen --max-line 1M leaves out longer lines");
+        message_hint("to leave out longer lines: %s", typed_with("--max-line 1M"));
         return reader_give_up(r);
     }
     block->data = data;
@@ -209,6 +211,50 @@ static const char *missing_text(const struct reader *r)
     return r->identity->key->missing == MISSING_SKIP ? "left out" : "taken whole";
 }
 
+/* True if the line has the key with this separator. */
+static bool has_key(const char *text, char separator, struct unseen_bytes line)
+{
+    struct key key;
+    struct text room = {0};
+    struct unseen_bytes value = {NULL, 0};
+    const bool found = key_parse(&key, text) &&
+                       key_find(&key, 0, separator, line, &room, &value) == UNSEEN_OK && value.data;
+    text_release(&room);
+    return found;
+}
+
+/* Hints at the separator with which the line has the field, or at the path in the field where its
+ * JSON begins, as in an index of an archive: com,example)/ 20240101 {"url": ...}. */
+static void hint_field(const struct key_options *o, struct unseen_bytes line)
+{
+    static const char separators[] = ",; |";
+    char text[256];
+    size_t field = 1;
+    const char *json = line.len > 0 ? memchr(line.data, '{', line.len) : NULL;
+    if (o->key.nparts != 1 || o->has_separator) {
+        return;
+    }
+    for (const char *c = separators; *c && o->key.parts[0].field > 0; c++) {
+        if (has_key(o->text, *c, line)) {
+            message_hint("%s", typed_with("--separator '%c'", *c));
+            return;
+        }
+    }
+    if (o->key.parts[0].field > 0 || !json || json == line.data ||
+        (json[-1] != ' ' && json[-1] != '\t')) {
+        return;
+    }
+    const char separator[] = {json[-1], '\0'};
+    for (const char *p = line.data; p < json; p++) {
+        field += *p == separator[0];
+    }
+    snprintf(text, sizeof(text), "%zu%s", field, o->text);
+    if (has_key(text, separator[0], line)) {
+        message_hint("%s", typed_changed("format", "--separator %s --key %s",
+                                         typed_quoted(separator), typed_quoted(text)));
+    }
+}
+
 /* Says what the first line without the key lacks. */
 static void show_miss(const struct reader *r, const struct batch *b)
 {
@@ -227,14 +273,17 @@ static void show_miss(const struct reader *r, const struct batch *b)
                 : part    ? " is an array"
                           : "",
                 shown, b->missing.data, fails ? "" : ": ", fails ? "" : missing_text(r));
+    hint_field(o, b->missing);
     if (part) {
-        message_hint("-k %.*s%s%s compares %s of it", (int)(end - o->text), o->text,
-                     is_object ? ".id" : "[0]", end,
-                     is_object ? "the member id" : "the first element");
+        char key[1024];
+        (void)snprintf(key, sizeof(key), "%.*s%s%s", (int)(end - o->text), o->text,
+                       is_object ? ".id" : "[0]", end);
+        message_hint("to compare %s of it: %s", is_object ? "the member id" : "the first element",
+                     typed_with("--key %s", typed_quoted(key)));
     }
     if (fails) {
-        message_hint(
-            "--missing=skip leaves such lines out, --missing=whole compares the whole line");
+        message_hint("to leave such lines out: %s", typed_with("--missing=skip"));
+        message_hint("to compare such lines whole: %s", typed_with("--missing=whole"));
     }
 }
 
@@ -417,7 +466,7 @@ void reader_summary(const struct reader *r)
         message_error("%" PRIu64 " more lines over --max-line left out", r->nlong - REPORTS_MAX);
     }
     if (r->nlong > 0 && r->options->max_line == MAX_LINE_DEFAULT) {
-        message_hint("--max-line 256M takes longer lines, --max-line 0 lines of any length");
+        message_hint("to take lines of any length: %s", typed_with("--max-line 0"));
     }
     if (r->nmisses > 1) {
         message_warning("%" PRIu64 " lines without the key were %s", r->nmisses, missing_text(r));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "print/message.h"
+#include "print/typed.h"
 
 static bool report_memory(const struct stage *s)
 {
@@ -19,7 +20,7 @@ static bool report_too_large(const struct stage *s)
                   s->format->name, 1U << (log < 30 ? log - 20 : log - 30),
                   log < 30 ? "MiB" : "GiB");
     if (log < WINDOW_LOG_MAX) {
-        message_hint("--long=31 allows windows of up to 2 GiB");
+        message_hint("to allow windows of up to 2 GiB: %s", typed_with("--long=31"));
     }
     return false;
 }
@@ -97,7 +98,9 @@ static bool stage_step(struct stage *s, void *buf, size_t cap, size_t *len_out)
     case DECODED_DAMAGED:
         message_error("%s: damaged %s: %s", s->name, s->format->name, why);
         if (s->format->is_text) {
-            message_hint("%s FILE | unseen ... - leaves such characters out", s->format->command);
+            const char *piped = typed_piped() ? typed_piped() : "unseen ... -";
+            message_hint("to leave such characters out: %s %s | %s", s->format->command,
+                         typed_quoted(s->name), piped);
         }
         return false;
     case DECODED_TOO_LARGE:

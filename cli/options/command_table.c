@@ -15,11 +15,7 @@ static const struct command commands[] = {
         .bit = COMMAND_DEDUP,
         .summary = "print each line the first time only (the default command)",
         .brief = "store exclude key",
-        .use = {.prints_new = true,
-                .makes_store = true,
-                .list_hint = "unseen -x %s FILE",
-                .lines_hint = "unseen import --format anew NEW.unseen %1$s makes a store of a list "
-                              "of lines; unseen -x %1$s FILE reads it as it is"},
+        .use = {.prints_new = true, .makes_store = true},
         .usage = "unseen [dedup] [OPTION]... [FILE]...",
         .usage_too = "unseen COMMAND [OPTION]... [ARGUMENT]...",
         .about = "Print each line of the input the first time it is seen, in input order. Lines\n"
@@ -78,9 +74,7 @@ static const struct command commands[] = {
         .bit = COMMAND_CHECK,
         .summary = "print the lines that are in a store or a list",
         .brief = "invert count quiet why key",
-        .use = {.asks_only = true,
-                .takes_list = true,
-                .lines_hint = "unseen -x %s FILE takes a list of lines"},
+        .use = {.asks_only = true, .takes_list = true},
         .usage = "unseen check [OPTION]... STORE [FILE]...",
         .about = "Print the lines of the input that are in STORE, in input order, each time they\n"
                  "occur. STORE may be a list (unseen build): then those that it covers, but not\n"
@@ -98,7 +92,7 @@ static const struct command commands[] = {
         .bit = COMMAND_ADD,
         .summary = "add lines to a store",
         .brief = "profile key seed-file",
-        .use = {.makes_store = true, .list_hint = "unseen update %s --add FILE"},
+        .use = {.makes_store = true, .list_option = "add"},
         .usage = "unseen add [OPTION]... STORE [FILE]...",
         .about = "Add the lines of the input to STORE, which is made if it does not exist. Prints\n"
                  "nothing. STORE may be a server: unix:PATH, ADDR:PORT, redis://HOST/KEY.\n",
@@ -112,7 +106,7 @@ static const struct command commands[] = {
         .bit = COMMAND_REMOVE,
         .summary = "remove lines from a store: they will be new again",
         .brief = "key",
-        .use = {.removes = true, .list_hint = "unseen update %s --remove FILE"},
+        .use = {.removes = true, .list_option = "remove"},
         .usage = "unseen remove [OPTION]... STORE [FILE]...",
         .about = "Remove the lines of the input from STORE: they will be new again. Prints\n"
                  "nothing. STORE may be a server: unix:PATH, ADDR:PORT, redis://HOST/KEY.\n"
@@ -127,7 +121,7 @@ static const struct command commands[] = {
         .bit = COMMAND_MERGE,
         .summary = "join stores into one",
         .brief = "into",
-        .use = {.list_hint = "unseen build NEW --from %s FILE"},
+        .use = {.list_hint = "unseen build --from %s NEW FILE"},
         .usage = "unseen merge [OPTION]... NEW IN...",
         .usage_too = "unseen merge [OPTION]... --into STORE IN...",
         .about = "Make the store NEW, with the settings of the first IN and all that is in the\n"
@@ -171,7 +165,7 @@ static const struct command commands[] = {
         NAMED("repair"),
         .bit = COMMAND_REPAIR,
         .summary = "make a damaged store usable again",
-        .use = {.list_hint = "unseen build %s FILE makes it anew"},
+        .use = {.list_hint = "to make it anew: unseen build %s FILE"},
         .usage = "unseen repair [OPTION]... STORE",
         .about = "Make a damaged STORE usable again. What intact commits say is kept, the rest is\n"
                  "forgotten and will be new again. The store as it was stays as STORE.damaged.\n",
@@ -183,7 +177,7 @@ static const struct command commands[] = {
         .bit = COMMAND_REWRITE,
         .summary = "write a store anew: smaller, or with other settings",
         .brief = "fpr filter",
-        .use = {.takes_no_lines = true, .list_hint = "unseen build NEW --from %s FILE"},
+        .use = {.list_hint = "unseen build --from %s NEW FILE"},
         .usage = "unseen rewrite [OPTION]... STORE",
         .about = "Write STORE anew, without what was removed from it, or with other settings. A\n"
                  "crash leaves the old one or the new one.\n",
@@ -197,7 +191,7 @@ static const struct command commands[] = {
         .bit = COMMAND_IMPORT,
         .summary = "add to a store what another program remembers",
         .brief = "format profile seed-file",
-        .use = {.makes_store = true, .list_hint = "unseen update %s --add FILE"},
+        .use = {.makes_store = true, .list_option = "add"},
         .usage = "unseen import [OPTION]... STORE [FILE]...",
         .about =
             "Add to STORE what another program remembers. STORE is made if it does not exist;\n"
@@ -304,7 +298,7 @@ static const struct command commands[] = {
         .bit = COMMAND_SERVE,
         .summary = "answer another program from a store or a list, request by request",
         .brief = "protocol listen dry-run",
-        .use = {.makes_store = true, .takes_no_lines = true},
+        .use = {.makes_store = true},
         .usage = "unseen serve [OPTION]... STORE",
         .about =
             "Answer requests on standard input, a line each, with a line each on standard\n"

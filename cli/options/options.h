@@ -9,6 +9,7 @@
 #define UNSEEN_CLI_OPTIONS_H
 
 #include "commands/commands.h"
+#include "print/typed.h"
 
 /* ---- options_parse.c ------------------------------------------------------------------------- */
 
@@ -23,6 +24,12 @@ enum options_result {
 enum options_result options_parse(struct options *o, const struct command *command, int argc,
                                   char **argv);
 void options_release(struct options *o);
+
+/* ---- typed_line.c ---------------------------------------------------------------------------- */
+
+/* Notes the command line for hints, before anything of it is changed. False, and reported, without
+ * memory. */
+bool typed_line_note(const struct command *command, int argc, char **argv);
 
 /* ---- command_table.c ------------------------------------------------------------------------- */
 
@@ -66,8 +73,8 @@ struct option_row {
     const char *expects;                       /* "... is not <expects>" */
     const char *example;                       /* a valid value, for a hint */
     const char *(*nearest)(const char *value); /* NULL, or: the valid value that was meant */
-    const char *twice_hint; /* of an option that may be given once only: what to do instead; its
-                             * field is a const char * */
+    const char *twice_hint; /* of an option that may be given once only: what to write instead, for
+                             * the values %1$s and %2$s; its field is a const char * */
     const char *needs;      /* options, with spaces between: one of them must be given, too */
     const char *excludes;   /* options: none of them may be given; these rows have `does`, too */
     const char *does;       /* of the option, behind its name, to say why it is excluded */
@@ -98,11 +105,17 @@ const struct option_row *option_row_letter(const struct command *command, char l
  * options on the command line. */
 bool pairs_fit(const struct options *o, const bool *given);
 
-/* Hints at the corrected command. `words` are the options and what follows them; before FILE, or
- * in place of STORE, stands the store of the command line if the command is on one. */
-void pairs_hint(const struct options *o, const char *words);
+/* Hints at the corrected command: the command line without the options that `drop` names (their
+ * long names, with spaces between), with those of `words` that are then missing, such as
+ * "-s STORE -o NEW FILE". What follows FILE in `words` follows the command. */
+void pairs_hint(const struct options *o, const char *drop, const char *words);
 
 /* ---- unknown.c ------------------------------------------------------------------------------- */
+
+/* The option of the command whose long name is that of `len` bytes, or the only longer one, or
+ * the most similar one; NULL: none is similar. */
+const struct option_row *unknown_option_like(const struct command *command, const char *name,
+                                             size_t len);
 
 /* Reports an option that the command lacks. */
 void unknown_option(const struct command *command, const char *option);
@@ -112,7 +125,7 @@ const struct command *unknown_command_like(const char *word);
 
 /* True, and reported, if the first word of the command line is neither a file nor a command, but
  * could be the name of a command. */
-bool unknown_command(const char *word);
+bool unknown_command(int argc, char **argv);
 
 /* True, and reported, if an input file does not exist and its name is that of a command, a URL or
  * another text that belongs into a line. */

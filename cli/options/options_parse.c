@@ -10,7 +10,10 @@
 #include "options/options.h"
 #include "print/message.h"
 #include "print/output.h"
+#include "print/suggest.h"
+#include "print/typed.h"
 #include "redis_url.h"
+#include "seen/filter_words.h"
 #include "seen/stores.h"
 
 enum {
@@ -19,25 +22,46 @@ enum {
 
 /* ---- Wrong options --------------------------------------------------------------------------- */
 
-static void report_value(const struct command *command, const struct option_row *row,
-                         const char *value)
+/* Shows the form of a value that the option can have. */
+static void hint_form(const struct option_row *row)
 {
     const char *space = row->example && row->example[0] == '=' ? "" : " ";
-    const char *example = row->nearest ? row->nearest(value) : row->example;
+    if (row->example) {
+        message_hint("such as --%s%s%s", row->name, space, row->example);
+    }
+}
+
+/* The value that was probably meant; NULL: it is not known. */
+static const char *meant(const struct option_row *row, const char *value)
+{
+    struct suggestion n = {.wanted = value};
+    for (size_t i = (size_t)row->min; row->type == OPTION_CHOICE && row->names[i]; i++) {
+        suggest_try(&n, row->names[i]);
+    }
+    return row->nearest ? row->nearest(value) : n.best;
+}
+
+static void report_value(const struct option_row *row, const char *value)
+{
     if (strcmp(row->name, "seed") == 0) {
         message_error("--seed: its value is not %s",
                       row->expects); /* the value is not shown: it may be a secret */
     } else {
         message_error("--%s: '%s' is not %s", row->name, value, row->expects);
     }
-    message_hint("%s --%s%s%s", command->called, row->name, space, example ? example : row->value);
+    const char *like = meant(row, value);
+    if (like) {
+        message_hint("%s", typed_with("--%s%s%s", row->name, row->value[0] == '[' ? "=" : " ",
+                                      typed_quoted(like)));
+    } else if (row->type != OPTION_CHOICE) { /* else the error has the values */
+        hint_form(row);
+    }
 }
 
-static void report_missing(const struct command *command, const struct option_row *row)
+static void report_missing(const struct option_row *row)
 {
-    const char *value = row->value ? row->value : "VALUE";
-    message_error("--%s needs a value: %s", row->name, value);
-    message_hint("%s --%s %s", command->called, row->name, row->example ? row->example : value);
+    message_error("--%s needs a value: %s", row->name, row->value);
+    hint_form(row);
 }
 
 /* Reports an option that getopt refused. It shows the option as it was written, without a value;
@@ -52,9 +76,8 @@ static void report_getopt(const struct command *command, char **argv)
         snprintf(text, sizeof(text), "%.*s", (int)strcspn(word, "="), word);
     }
     if (optopt >= LONG_BASE) {
-        const char *name = option_row_at((size_t)(optopt - LONG_BASE))->name;
-        message_error("--%s takes no value", name);
-        message_hint("%s --%s", command->called, name);
+        message_error("--%s takes no value", option_row_at((size_t)(optopt - LONG_BASE))->name);
+        message_hint("%s", typed_line()); /* which is noted without the value */
         return;
     }
     unknown_option(command, text);
@@ -103,29 +126,24 @@ static const struct option_row *row_of(const struct command *command, int c)
 }
 
 /* Refuses a name that asks for another format than lines, and hints at the pipe to type. */
-static bool check_output_name(const struct options *o, const char *name, const char *hint)
+static bool check_output_name(const struct options *o, const char *name, const char *option,
+                              const char *hint)
 {
     const char *program = name && name != o->plan.svg ? output_format_of(name) : NULL;
-    const char *store = o->command->bit == COMMAND_DEDUP ? o->seen.path : NULL;
-    const bool has_name = o->command->bit != COMMAND_BITS && o->input.nfiles == 1 &&
-                          !o->input.none_named && !o->seen.path;
+    const bool has_store = o->command->bit == COMMAND_DEDUP && o->seen.path;
     char words[8192];
     if (!program) {
         return true;
     }
     message_error("%s would be lines, not what its name says", name);
-    if (program[0] == '\0' || name != o->print.output) {
-        pairs_hint(o, hint);
-        return false;
+    if (program[0] != '\0' && name == o->print.output) {
+        /* a store continues its output, line by line */
+        hint = words;
+        (void)snprintf(words, sizeof(words),
+                       has_store ? "-o LINES FILE && %s < LINES > %s" : " FILE | %s > %s", program,
+                       typed_quoted(name));
     }
-    if (store) { /* continues its output, line by line */
-        (void)snprintf(words, sizeof(words), "-s %s -o LINES FILE && %s < LINES > %s", store,
-                       program, name);
-    } else {
-        (void)snprintf(words, sizeof(words), "%s | %s > %s", has_name ? o->input.files[0] : "FILE",
-                       program, name);
-    }
-    pairs_hint(o, words);
+    pairs_hint(o, option, hint);
     return false;
 }
 
@@ -134,18 +152,19 @@ static bool check_outputs(const struct options *o)
 {
     const struct {
         const char *name;
+        const char *option;
         const char *hint;
     } outputs[] = {
-        {o->print.output, "-o NEW FILE"},
-        {o->print.repeats, "-D NEW FILE"},
-        {o->plan.svg, "--svg NEW"},
+        {o->print.output, "output", "-o NEW"},
+        {o->print.repeats, "repeats", "-D NEW"},
+        {o->plan.svg, "svg", "--svg NEW"},
     };
     for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++) {
-        if (!check_output_name(o, outputs[i].name, outputs[i].hint)) {
+        if (!check_output_name(o, outputs[i].name, outputs[i].option, outputs[i].hint)) {
             return false;
         }
         if (!stores_check_output(outputs[i].name, &o->seen)) {
-            pairs_hint(o, outputs[i].hint);
+            pairs_hint(o, outputs[i].option, outputs[i].hint);
             return false;
         }
     }
@@ -182,8 +201,10 @@ static bool is_first(const struct option_row *row, const struct options *o, cons
     if (!before || strcmp(before, value) == 0) {
         return true;
     }
+    char words[8192];
     message_error("--%s is given twice: %s and %s", row->name, before, value);
-    message_hint("%s", row->twice_hint);
+    snprintf(words, sizeof(words), row->twice_hint, typed_quoted(before), typed_quoted(value));
+    pairs_hint(o, row->name, words);
     return false;
 }
 
@@ -235,7 +256,7 @@ static enum options_result parse_take(struct options *o, bool *given, int c, cha
     }
     const struct option_row *row = row_of(command, c == ':' ? optopt : c);
     if (c == ':') {
-        report_missing(command, row);
+        report_missing(row);
         return OPTIONS_WRONG;
     }
     if (row->type == OPTION_HELP || row->type == OPTION_VERSION) {
@@ -248,7 +269,7 @@ static enum options_result parse_take(struct options *o, bool *given, int c, cha
         return OPTIONS_WRONG;
     }
     if (!set_value(row, o, optarg)) {
-        report_value(command, row, optarg);
+        report_value(row, optarg);
         return OPTIONS_WRONG;
     }
     given[option_row_index(row)] = true;
@@ -257,8 +278,7 @@ static enum options_result parse_take(struct options *o, bool *given, int c, cha
 
 /* Refuses abbreviated names. getopt_long takes any beginning of a name that fits only one option,
  * but some options empty a file. `index` is that of the long option just taken, or -1. */
-static bool is_written_out(const struct options *o, char **argv, const struct option *longs,
-                           int index)
+static bool is_written_out(char **argv, const struct option *longs, int index)
 {
     if (index < 0) {
         return true;
@@ -272,7 +292,7 @@ static bool is_written_out(const struct options *o, char **argv, const struct op
         return true;
     }
     message_error("unknown option %.*s", (int)len, word);
-    message_hint("%s --%s", o->command->called, longs[index].name);
+    message_hint("%s", typed_line()); /* in which the name is written out */
     return false;
 }
 
@@ -340,7 +360,7 @@ static enum options_result parse_options(struct options *o, bool *given, int arg
         if (c == -1) {
             return OPTIONS_RUN;
         }
-        if (!is_written_out(o, argv, tables.longs, c == '?' || c == ':' ? -1 : index)) {
+        if (!is_written_out(argv, tables.longs, c == '?' || c == ':' ? -1 : index)) {
             return OPTIONS_WRONG;
         }
         const enum options_result result = parse_take(o, given, c, argv);
@@ -379,14 +399,14 @@ enum options_result options_parse(struct options *o, const struct command *comma
 {
     *o = (struct options){
         .command = command,
-        .profile.called = command->called,
         .key.separator = '\t',
         .input = {.delimiter = '\n', .max_line = MAX_LINE_DEFAULT},
-        .seen = {.called = command->called, .use = &command->use, .wait = WAIT_DEFAULT},
+        .seen = {.use = &command->use, .wait = WAIT_DEFAULT},
         .print.limit = UINT64_MAX,
     };
     bool given[OPTION_ROWS_MAX] = {false};
-    if (!parse_make_room(o, argc, argv) || !take_password(o, argc, argv)) {
+    if (!parse_make_room(o, argc, argv) || !take_password(o, argc, argv) ||
+        !typed_line_note(command, argc, argv)) {
         return OPTIONS_WRONG;
     }
     const enum options_result result = parse_options(o, given, argc, argv);
@@ -401,7 +421,8 @@ enum options_result options_parse(struct options *o, const struct command *comma
         o->seen.profile_hint = "unseen import --format requests.seen NEW.unseen FILE";
     }
     o->seen.takes_list = command->use.takes_list || o->serve.protocol;
-    if (!pairs_fit(o, given) || unknown_files(o) || !check_outputs(o) ||
+    if (!pairs_fit(o, given) || (o->seen.filter && !filters_check_name(o->seen.filter)) ||
+        unknown_files(o) || !check_outputs(o) ||
         (o->seen.seed_file && !seed_read(&o->seen.seed, o->seen.seed_file))) {
         return OPTIONS_WRONG;
     }

@@ -7,28 +7,59 @@
 
 #include "options/options.h"
 #include "print/message.h"
-
-void pairs_hint(const struct options *o, const char *words)
-{
-    const char *called = o->command->called;
-    const char *file = strstr(words, "FILE");
-    const char *place = file ? file : strstr(words, "STORE");
-    if (o->command->bit == COMMAND_BITS && o->input.nfiles > 0) {
-        message_hint("%s %s %s", called, o->input.files[0], words);
-    } else if ((o->command->bit & COMMAND_ON_STORE) && o->seen.path && place) {
-        message_hint("%s %.*s%s%s%s", called, (int)(place - words), words, o->seen.path,
-                     file ? " " : "", file ? file : place + strlen("STORE"));
-    } else {
-        message_hint("%s %s", called, words);
-    }
-}
-
-/* ---- The columns ----------------------------------------------------------------------------- */
+#include "print/typed.h"
 
 enum {
     NAME_MAX_LEN = 32,
-    TEXT_MAX_LEN = 160
+    TEXT_MAX_LEN = 4096
 };
+
+/* The option that the word is, without its value; NULL: it is not an option of the command. */
+static const struct option_row *option_of(const struct command *command, const char *word,
+                                          size_t len)
+{
+    if (len > 2 && word[0] == '-' && word[1] == '-') {
+        return option_row_find(command, word + 2, strcspn(word + 2, "= "));
+    }
+    return len == 2 && word[0] == '-' ? option_row_letter(command, word[1]) : NULL;
+}
+
+/* True if `names`, with spaces between, has the name. */
+static bool is_named(const char *names, const char *name)
+{
+    const size_t len = strlen(name);
+    for (const char *at = names; (at = strstr(at, name)); at += len) {
+        if ((at == names || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void pairs_hint(const struct options *o, const char *drop, const char *words)
+{
+    char options[TEXT_MAX_LEN] = "";
+    const char *file = strstr(words, " FILE");
+    const char *behind = file ? file + strlen(" FILE") : "";
+    size_t n = 0;
+    for (const char *at = words; *at && at != behind; at += strspn(at, " ")) {
+        size_t len = strcspn(at, " ");
+        const struct option_row *row = option_of(o->command, at, len);
+        if (row && row->value && row->value[0] != '[' && !memchr(at, '=', len) && at[len] == ' ') {
+            len += 1 + strcspn(at + len + 1, " ");
+        }
+        if (row && (!typed_has(row->name) || is_named(drop, row->name))) {
+            n += (size_t)snprintf(options + n, sizeof(options) - n, "%s%.*s", n > 0 ? " " : "",
+                                  (int)len, at);
+            n = n < sizeof(options) ? n : sizeof(options) - 1;
+        }
+        at += len;
+    }
+    const bool lacks_store = (o->command->bit & COMMAND_ON_STORE) && !typed_has(NULL);
+    message_hint("%s%s%s", typed_changed(drop, "%s", options), lacks_store ? " STORE" : "", behind);
+}
+
+/* ---- The columns ----------------------------------------------------------------------------- */
 
 /* Returns the next option in *names that the command has, or NULL at the end of the names. */
 static const struct option_row *next_named(const struct options *o, const char **names)
@@ -50,23 +81,12 @@ static void put_name(char name[NAME_MAX_LEN], const struct option_row *row)
              row->letter ? letter : row->name);
 }
 
-/* Hints at `usage`, or if it is NULL, at the option alone. */
-static void hint_usage(const struct options *o, const struct option_row *row, const char *usage)
-{
-    char name[NAME_MAX_LEN];
-    char words[TEXT_MAX_LEN];
-    const char *value = row->example ? row->example : row->value;
-    put_name(name, row);
-    snprintf(words, sizeof(words), "%s%s%s FILE", name, value ? " " : "", value ? value : "");
-    pairs_hint(o, usage ? usage : words);
-}
-
 /* An option without another one that it needs. */
 static bool has_what_it_needs(const struct options *o, const bool *given,
                               const struct option_row *row)
 {
     char name[NAME_MAX_LEN];
-    char lacks[TEXT_MAX_LEN] = "";
+    char lacks[160] = "";
     const struct option_row *needed = NULL;
     for (const char *names = row->needs; (needed = next_named(o, &names));) {
         if (given[option_row_index(needed)]) {
@@ -81,8 +101,20 @@ static bool has_what_it_needs(const struct options *o, const bool *given,
     }
     put_name(name, row);
     message_error("%s has no meaning without %s", name, lacks);
-    hint_usage(o, row, row->usage);
+    pairs_hint(o, "", row->usage);
     return false;
+}
+
+/* Hints at the command without one of two options: the one that the usage of the row lacks. */
+static void hint_one(const struct options *o, const struct option_row *row,
+                     const struct option_row *excluded)
+{
+    char name[NAME_MAX_LEN];
+    const char *needs = row->needs; /* where it needs nothing, the usage is about something else */
+    const char *usage = row->usage && !(needs && !next_named(o, &needs)) ? row->usage : "";
+    put_name(name, row);
+    const bool keeps = usage[0] == '\0' || is_named(usage, name);
+    pairs_hint(o, keeps ? excluded->name : row->name, usage);
 }
 
 /* An option beside one that it excludes. */
@@ -106,8 +138,7 @@ static bool has_none_excluded(const struct options *o, const bool *given,
     } else {
         message_error("%s %s, %s %s", name, row->does, other, excluded->does);
     }
-    const char *needs = row->needs; /* where it needs nothing, the option alone is the way out */
-    hint_usage(o, row, needs && !next_named(o, &needs) ? NULL : row->usage);
+    hint_one(o, row, excluded);
     return false;
 }
 
@@ -128,19 +159,19 @@ static bool key_is_single(const struct options *o)
 {
     char words[TEXT_MAX_LEN];
     const char *option = one_url_option(o);
+    const int first = o->key.text ? (int)strcspn(o->key.text, ",") : 0;
     if (o->key.key.nparts <= 1) {
         return true;
     }
     if (option) {
         message_error("%s takes one URL, -k names several parts", option);
-        snprintf(words, sizeof(words), "-k 1 %s FILE", option);
-        pairs_hint(o, words);
     } else if (o->command->bit & COMMAND_ON_LIST) {
         message_error("an entry of a list is one text, -k names several");
-        pairs_hint(o, "-k 1 FILE");
     } else {
         return true;
     }
+    snprintf(words, sizeof(words), "-k %.*s", first, o->key.text);
+    pairs_hint(o, "key", words);
     return false;
 }
 
@@ -156,42 +187,46 @@ static bool values_fit(const struct options *o)
     const struct {
         bool both;
         const char *text;
+        const char *drop;
         const char *hint;
     } pairs[] = {
         {to_output && o->seen.no_log,
-         "-o with -s is written exactly once, for which a store needs its log",
-         "-s STORE -o NEW FILE"},
+         "-o with -s is written exactly once, for which a store needs its log", "no-log", ""},
         {to_output && o->seen.dry_run,
-         "-o with -s has each line exactly once, and with -n those lines come again",
-         "-n -s STORE FILE > NEW"},
+         "-o with -s has each line exactly once, and with -n those lines come again", "output tee",
+         " FILE > NEW"},
         {to_output && o->print.count,
-         "-o with -s has each line exactly once, and -c prints a number", "-c -s STORE FILE > NEW"},
+         "-o with -s has each line exactly once, and -c prints a number", "output tee",
+         " FILE > NEW"},
         {o->print.canonical && o->print.count && !o->print.repeats,
-         "-c prints a number, --canonical prints canonical forms", "-c FILE"},
-        {quiet_store, "-q ends at the first new line, so the store would have no other",
-         "add STORE FILE"},
+         "-c prints a number, --canonical prints canonical forms", "canonical", ""},
         {o->key.missing == MISSING_EMPTY && o->key.key.nparts < 2,
-         "--missing=empty is for a key of several parts", "--missing empty -k .url,.body FILE"},
+         "--missing=empty is for a key of several parts", "missing", ""},
         {o->key.has_separator && has_path && !has_field, "-t has no meaning with a JSON path",
-         "-k .url FILE"},
-        {o->key.format == FORMAT_JSONL && !has_path, "--format jsonl needs a path: -k .PATH",
-         "--format jsonl -k .url FILE"},
+         "separator", ""},
+        {o->key.format == FORMAT_JSONL && !has_path, "--format jsonl needs a path: -k .PATH", "key",
+         "-k .url"},
         {o->key.format == FORMAT_LINES && has_path, "a line has numbered fields, not a path",
-         "--format lines -k 1 FILE"},
-        {o->funnel && o->source != SOURCE_GUAVA, "--funnel is for Guava's filters",
-         "--format guava --funnel utf8 FILE"},
+         "format", ""},
+        {o->funnel && o->source != SOURCE_GUAVA, "--funnel is for Guava's filters", "format",
+         "--format guava"},
         {o->source == SOURCE_GUAVA && !o->funnel,
-         "Guava's file does not say its funnel: --funnel bytes, utf8 or utf16",
-         "--format guava --funnel utf8 FILE"},
+         "Guava's file does not say its funnel: --funnel bytes, utf8 or utf16", "",
+         "--funnel utf8"},
         {o->print.fingerprint && o->profile.name && strncmp(profile, "scrapy", 6) != 0,
-         "--fingerprint is Scrapy's, and needs -p scrapy", "--fingerprint FILE"},
+         "--fingerprint is Scrapy's, and needs -p scrapy", "profile", ""},
         {o->key.base && (strcmp(profile, "none") == 0 || strncmp(profile, "none/", 5) == 0),
-         "-p none reads no URLs, --base has nothing to resolve", "--base URL FILE"},
+         "-p none reads no URLs, --base has nothing to resolve", "profile", ""},
     };
+    if (quiet_store) {
+        message_error("-q ends at the first new line, so the store would have no other");
+        message_hint("unseen add %s%s", typed_quoted(o->seen.path), typed_inputs());
+        return false;
+    }
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         if (pairs[i].both) {
             message_error("%s", pairs[i].text);
-            pairs_hint(o, pairs[i].hint);
+            pairs_hint(o, pairs[i].drop, pairs[i].hint);
             return false;
         }
     }

@@ -16,10 +16,11 @@
 #include "options/options.h"
 #include "print/message.h"
 #include "print/suggest.h"
+#include "print/typed.h"
 
 #define SEED_EXPECTS      "a text, or 0x and pairs of hexadecimal digits"
 #define SEED_EXAMPLE      "0x$(openssl rand -hex 32)"
-#define TWO_OUTPUTS       "unseen FILE | tee A > B writes two files"
+#define TWO_OUTPUTS       " FILE | tee %1$s > %2$s"
 #define SEED_FILE_EXAMPLE "seed.key"
 
 /* ---- Values with a form of their own --------------------------------------------------------- */
@@ -204,21 +205,25 @@ static const char *nearest_kind(const char *value)
         {"phone", "phone"},
         {"tel", "phone"},
         {"number", "phone"},
+        {"url", "url"},
     };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (strcasestr(value, words[i].word)) {
             return words[i].kind;
         }
     }
-    return "url";
+    return NULL;
 }
 
-/* What was probably meant by a wrong -k, until the next call. */
+/* What was probably meant by a wrong -k, until the next call; NULL: it is not known. A name in the
+ * first line of a table is not a path. */
 static const char *nearest_key(const char *value)
 {
     static char hint[64];
-    key_suggest(value, hint, sizeof(hint));
-    return hint;
+    const char *inputs = typed_inputs();
+    const bool is_table =
+        typed_has("separator") || strstr(inputs, ".csv") || strstr(inputs, ".tsv");
+    return !is_table && key_suggest(value, hint, sizeof(hint)) ? hint : NULL;
 }
 
 /* What was probably meant by a wrong --by, until the next call. */
@@ -354,7 +359,7 @@ static const struct option_row rows[] = {
     {'v', "invert", COMMAND_CHECK, "print the lines that are not in the store", FLAG(print.invert),
      .does = "prints what is not in the store", .excludes = "mark", .usage = "--mark FILE"},
     {'D', "repeats", COMMAND_DEDUP, "write the repeats to FILE as well",
-     ONE_FILE("FILE", print.repeats, "unseen -D FILE, then cp FILE COPY"),
+     ONE_FILE("FILE", print.repeats, "-D %1$s FILE && cp %1$s %2$s"),
      .does = "prints the repeats", .excludes = "invert quiet", .usage = "-o NEW -D REPEATS FILE",
      .more = "FILE is emptied first; `-` is standard output."},
     {0, "mark", COMMAND_DEDUP, "print every line, after 1 (new) or 0 and a tab", FLAG(print.mark),
@@ -445,7 +450,7 @@ static const struct option_row rows[] = {
     {.group = "Memory"},
     {'s', "store", COMMAND_DEDUP,
      "remember across runs, in STORE, which is made if new;\nor at a server: unix:PATH, ADDR:PORT, redis://HOST/KEY",
-     ONE_FILE("STORE", seen.path, "unseen -s STORE -x OTHER FILE also takes what OTHER has as seen"),
+     ONE_FILE("STORE", seen.path, "-s %1$s -x %2$s"),
      .more = "A line that the store has is a repeat. A store keeps its settings: give profile, rules, rate, filter, "
            "seed and bits of a key only when you make it. Other settings are refused."},
     {0, "token-file", COMMAND_IMPORT,
@@ -456,12 +461,12 @@ static const struct option_row rows[] = {
      "for a STORE at redis://: the first line of FILE is the\npassword", TEXT("FILE", "/etc/redis.password", seen.token_file)},
     {0, "token-file", COMMAND_DEDUP,
      "for -s ADDR:PORT: the first line of FILE lets this run\nchange the store; for redis:// it is the password", TEXT("FILE", "/etc/unseen.token", seen.token_file),
-     .needs = "store", .usage = "-s ADDR:PORT --token-file FILE FILE"},
+     .needs = "store", .usage = "-s ADDR:PORT"},
     {'x', "exclude", COMMAND_DEDUP,
      "count what is in LIST as seen: a file of lines, a\nstore, a list or a foreign filter; repeatable",
      CALL("LIST", NULL, NULL, set_exclude),
-     .more = "LIST is only read, and its lines are not remembered. A store must have the profile of the run; what "
-           "other processes commit to it is taken over once a second. A list that unseen-build(1) made may have any "
+     .more = "LIST is only read, and its lines are not remembered. A store must have the profile of the run; it is "
+           "read again once a second, for what other processes have committed. A list that unseen-build(1) made may have any "
            "kind and profile; every line that it covers counts as seen. A file of lines, which may be compressed, "
            "has one whole URL in each line, whatever -k selects in the input. If LIST cannot be read, nothing is "
            "printed."},
@@ -469,10 +474,10 @@ static const struct option_row rows[] = {
      .needs = "store exclude", .usage = "-n -s STORE FILE"},
     {'n', "dry-run", COMMAND_SERVE,
      "answer C, B N C, F, I and S only: nothing is\nwritten, and another process may write meanwhile", FLAG(seen.dry_run),
-     .more = "The store must exist. Once a second the server takes over what another process committed."},
+     .more = "The store must exist. Once a second the server reads what another process has committed."},
     {0, "into", COMMAND_MERGE,
      "add to STORE, which exists, instead of making a new\nstore",
-     ONE_FILE("STORE", merge.into, "unseen merge --into STORE IN...: one store at a time")},
+     ONE_FILE("STORE", merge.into, "--into %1$s")},
     {0, "shard", COMMAND_DEDUP,
      "handle only the I-th of N shares of the keys", CALL("I/N", "a share I/N with I from 1 to N", "1/4", set_shard),
      .more = "The other lines are passed over. All repeats and spellings of a URL belong to the same share, on every "
@@ -532,7 +537,7 @@ static const struct option_row rows[] = {
            "ends. The store cannot be merged, rewritten or rechecked."},
     {0, "like", COMMAND_MAKERS,
      "a new store gets the settings and the secret of\nSTORE, so that both can be merged",
-     ONE_FILE("STORE", seen.like, "unseen add --like STORE NEW FILE: one store to be like"),
+     ONE_FILE("STORE", seen.like, "--like %1$s"),
      .does = "takes seed, profile and key bits from a store", .needs = "store", .excludes = "seed seed-file profile rule drop-params only-params key-bits", .usage = "-s NEW --like STORE FILE"},
     {0, "wait", COMMAND_BITS,
      "wait up to so many seconds while another process\nchanges BITMAP (default 5; without a number: as long\nas it takes)",
@@ -675,7 +680,7 @@ static const struct option_row rows[] = {
      "these parameters of a URL do not count: a list of\nNAME, START* or HOST:NAME; repeatable",
      CALL("NAMES", PARAMS_EXPECTS, "'utm_*,ref,news.example:page'", set_drop_params),
      .does = "says which spellings are one URL",
-     .more = "A host stands for itself and for what is below it. Names are compared percent-decoded; a comma, a colon, "
+     .more = "A host stands for itself and for what is below it. Names are compared percent-decoded, and capitals differ from small letters; a comma, a colon, "
            "a star or a parenthesis in a name is written as an escape."},
     {0, "only-params", COMMAND_IDENTITY,
      "of the parameters of a URL only these count, on hosts\nthat a name is for",
@@ -685,18 +690,18 @@ static const struct option_row rows[] = {
            "alone the parameters of other hosts all count."},
     {'k', "key", COMMAND_LINES,
      "look only at field KEY (from 1) of each line, at the\nvalue at the path .KEY of a JSON line, or at several\n(1,3); 3.url: a path into the JSON in field 3",
-     CALL("KEY", "a field number or a .path", ".link.url", set_key), .nearest = nearest_key,
-     FIELD(const char *, key.text), .twice_hint = "-k 1,2 takes both",
+     CALL("KEY", "a field number (from 1) or a .path", "2", set_key), .nearest = nearest_key,
+     FIELD(const char *, key.text), .twice_hint = "-k %1$s,%2$s",
      .more = "`man unseen` has the forms of KEY."},
     {'k', "key", COMMAND_ON_LIST,
      "the entry is field KEY (from 1) of each line, or the\nvalue at the path .KEY of a JSON line; 3.url: a path\ninto the JSON in field 3",
-     CALL("KEY", "a field number or a .path", ".link.url", set_key), .nearest = nearest_key,
-     FIELD(const char *, key.text), .twice_hint = "-k 1: an entry of a list is one text",
+     CALL("KEY", "a field number (from 1) or a .path", "2", set_key), .nearest = nearest_key,
+     FIELD(const char *, key.text), .twice_hint = "-k %1$s",
      .more = "`man unseen` has the forms of KEY. A line without that field or value is refused."},
     {0, "by", COMMAND_COUNT,
      "count apart for each value of KEY: a field, a path,\nor the host of the URL",
      CALL("KEY", "a field number, a .path or host", "2", set_by), .nearest = nearest_group,
-     FIELD(const char *, group.by), .twice_hint = "unseen count --by 1 FILE, then --by 2: a group has one name",
+     FIELD(const char *, group.by), .twice_hint = "--by %1$s",
      .does = "counts each group apart",
      .more = "The host of a URL has no port. One line is printed for each value, in the order in which "
            "the values first come: the number of distinct lines, a tab, and the value. Lines without a value count "
@@ -711,14 +716,14 @@ static const struct option_row rows[] = {
            "pair."},
     {0, "both", COMMAND_COUNT,
      "count only what is in both files, or stores; of three\nand more, what is in all of them", FLAG(group.both),
-     .does = "counts what files share", .excludes = "by", .usage = "-k 1 --by 2 --returning FILE",
+     .does = "counts what files share", .excludes = "by",
      .more = "Each is counted once. Two sets are in memory at a time: the lines of the first file, and the lines "
            "that the next one shares with it."},
     {0, "missing", COMMAND_LINES,
      "a line without KEY is taken whole, is left out (skip)\nor ends the run (fail, where keys are stored); or a\n"
      "missing part of KEY is an empty text (empty)",
      CHOICE("HOW", "whole, skip, fail or empty", "skip", missing_names, MISSING_WHOLE, enum missing, key.missing),
-     .needs = "key", .usage = "--missing skip -k 1 FILE",
+     .needs = "key", .usage = "--missing skip -k 1",
      .more = "`whole` and `skip` warn how many such lines there were; the message of `fail` names file and line, and "
            "the lines before it are answered and remembered. Where keys are stored, `fail` is the default, so that "
            "no store remembers the lines of a mistyped key; elsewhere `whole` is. If no line of a file has the key, "
@@ -763,7 +768,7 @@ static const struct option_row rows[] = {
            "FILE need not exist then."},
     {0, "tee", COMMAND_DEDUP,
      "with -o: also print to standard output what FILE\ngets; only FILE is exact after a crash", FLAG(print.tee),
-     .does = "prints lines", .needs = "output", .usage = "--tee -o FILE FILE",
+     .does = "prints lines", .needs = "output", .usage = "-o NEW",
      .more = "After a crash with -s, lines that FILE lost are printed again."},
     {'o', "output", COMMAND_CANON | COMMAND_ASKERS | COMMAND_SORT | COMMAND_COUNT | COMMAND_BITS,
      "write to FILE, which is emptied first", ONE_FILE("FILE", print.output, TWO_OUTPUTS),
@@ -815,19 +820,19 @@ static const struct option_row rows[] = {
            "no room for N clients, the server says at the start how many clients it serves."},
     {0, "expressions", COMMAND_SERVE,
      "look up URLs by host and path: the line evil.example/\nin STORE covers that site", FLAG(serve.expressions),
-     .needs = "protocol", .usage = "--protocol NAME STORE",
+     .needs = "protocol", .usage = "--protocol squid STORE",
      .more = "The expressions, which unseen-canon(1) prints, are compared as bytes: the line `evil.example/` covers "
            "that site with all hosts below it, the line `evil.example/shop/` a folder. A list is asked by "
            "expressions if, and only if, it was built with --expressions."},
     {0, "reply", COMMAND_SERVE,
      "what mail servers are told of what is listed (default:\nREJECT listed)",
      TEXT("TEXT", "'REJECT spam'", serve.reply),
-     .needs = "protocol", .usage = "--protocol NAME STORE",
+     .needs = "protocol", .usage = "--protocol tcp-table STORE",
      .more = "That is the answer of `postfix-policy`, `tcp-table` and `socketmap`."},
     {0, "redirect", COMMAND_SERVE,
      "where squid-rewrite sends who asks for a listed page",
      TEXT("URL", "http://127.0.0.1/blocked.html", serve.redirect),
-     .needs = "protocol", .usage = "--protocol NAME STORE"},
+     .needs = "protocol", .usage = "--protocol squid-rewrite STORE"},
     {.group = "Reports, to standard error"},
     {0, "stats", COMMAND_REPORTERS | COMMAND_ON_LIST | COMMAND_COUNT,
      "figures at the end, as text or json",

@@ -10,6 +10,7 @@
 #include "options/options.h"
 #include "print/message.h"
 #include "print/suggest.h"
+#include "print/typed.h"
 #include "redis_url.h"
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -19,59 +20,74 @@ static const struct {
     unsigned commands;
     const char *options; /* with spaces between */
     const char *why;
-    const char *instead;
+    const char *with;    /* the options that do it in the same command; NULL: see instead */
+    const char *instead; /* what to type; behind options: what follows the command */
 } habits[] = {
-    {COMMAND_DEDUP, "-d", "uniq prints repeats with it, anew does a dry run",
-     "unseen -v prints the repeats; unseen -n asks without remembering"},
+    {COMMAND_DEDUP, "-d --repeated", "repeats have another name here", "--invert", ""},
     {COMMAND_DEDUP, "-u",
      "each line is printed once anyway; lines that occur only once are not known before "
      "the end of the input",
-     "unseen FILE, where others have sort -u FILE"},
+     "", ""},
     {COMMAND_DEDUP, "-i --ignore-case",
-     "the case of scheme and host never matters in a URL, but paths differ by it",
-     "unseen --rule default-scheme FILE also takes names without a scheme for URLs"},
-    {COMMAND_DEDUP, "-f --skip-fields", "fields are chosen, not skipped",
-     "unseen -k 2 -t ' ' FILE compares the second field"},
-    {COMMAND_DEDUP, "-w", "lines are compared whole or by one field", "unseen -k 1 -t ' ' FILE"},
-    {COMMAND_DEDUP, "-r", "the order is always that of the input", "unseen FILE | sort -r"},
-    {COMMAND_DEDUP, "-a", "an output is continued only with -s", "unseen -s STORE -o OLD FILE"},
-    {COMMAND_DEDUP, "-l", "nothing is trimmed", "sed 's/^[ \\t]*//' FILE | unseen"},
-    {COMMAND_DEDUP, "--unique", "each line is printed once anyway", "unseen FILE"},
-    {COMMAND_DEDUP, "--repeated", "repeats have another name here", "unseen -v FILE"},
-    {COMMAND_DEDUP, "--zero-terminated", "it has a shorter name here", "unseen -z FILE"},
-    {COMMAND_DEDUP, "--field-separator", "it has a shorter name here",
+     "the case of scheme and host never matters in a URL, but paths differ by it", "", ""},
+    {COMMAND_DEDUP, "-f --skip-fields", "fields are chosen, and a file of lines is named with -x",
+     NULL, "the second field is -k 2 -t ' '; for what the file OLD lacks: unseen -x OLD FILE"},
+    {COMMAND_DEDUP, "-F --fixed-strings", "lines are never patterns", NULL,
+     "for the lines of FILE that OLD lacks: unseen -x OLD FILE"},
+    {COMMAND_DEDUP, "--csv --tsv --field --fields --column", "fields are chosen by their numbers",
+     NULL, "the second field is -k 2, and -t , or another separator stands between fields"},
+    {COMMAND_DEDUP, "-w", "lines are compared whole or by one field", NULL,
+     "to compare the first field: unseen -k 1 -t ' ' FILE"},
+    {COMMAND_DEDUP, "-r", "the order is always that of the input", "", " | sort -r"},
+    {COMMAND_DEDUP, "-a", "an output is continued only with -s", "--store STORE", ""},
+    {COMMAND_DEDUP, "-l", "nothing is trimmed", NULL, "sed 's/^[ \\t]*//' FILE | unseen"},
+    {COMMAND_DEDUP, "--unique", "each line is printed once anyway", "", ""},
+    {COMMAND_DEDUP, "--zero-terminated", "it has a shorter name here", "--null", ""},
+    {COMMAND_DEDUP, "--field-separator --delimiter", "it has a shorter name here", NULL,
      "unseen -t CHAR -k KEY FILE"},
-    {COMMAND_DEDUP, "--max-count --head", "it has another name here", "unseen -m N FILE"},
-    {COMMAND_DEDUP, "--sort", "the order is always that of the input", "unseen FILE | sort"},
-    {COMMAND_DEDUP, "--json", "lines are printed as they came",
-     "unseen -k .url FILE reads JSON lines; unseen --stats=json FILE prints figures"},
-    {COMMAND_CHECK, "--explain", "it has another name here", "unseen check --why STORE FILE"},
-    {COMMAND_MERGE, "-o --output", "the new store is the first name", "unseen merge NEW IN..."},
-    {COMMAND_BUILD, "-o --output", "the list is the first name", "unseen build LIST FILE"},
-    {COMMAND_BUILD, "--restart --resume --checkpoint", "a build always begins anew",
-     "unseen build LIST FILE"},
-    {COMMAND_SORT, "-n", "integers are sorted by their value anyway", "unseen sort FILE"},
-    {COMMAND_SORT, "-r", "the order is always increasing", "unseen sort FILE | tac"},
-    {COMMAND_COUNT, "-c", "it counts anyway", "unseen count FILE"},
-    {COMMAND_ALLOW, "--add", "the lines of the input are allowed", "unseen allow LIST FILE"},
-    {COMMAND_SERVE, "--port", "it has another name here", "unseen serve STORE --listen 8080"},
-    {COMMAND_MERGE, "--seed", "NEW gets the seed of the first IN",
-     "unseen merge NEW IN..., of stores made with one --seed-file"},
-    {COMMAND_REWRITE, "--seed", "a store keeps the seed that it was made with",
-     "unseen add --seed-file seed.key NEW.unseen FILE makes another store"},
+    {COMMAND_DEDUP, "--max-count --head", "it has another name here", NULL, "unseen -m N FILE"},
+    {COMMAND_DEDUP, "--sort", "the order is always that of the input", "", " | sort"},
+    {COMMAND_DEDUP, "--json", "lines are printed as they came", NULL,
+     "JSON lines are read with -k .url, and --stats=json prints figures"},
+    {COMMAND_CHECK, "--explain", "it has another name here", "--why", ""},
+    {COMMAND_MERGE, "-o --output", "the new store is the first name", "", ""},
+    {COMMAND_BUILD, "-o --output", "the list is the first name", "", ""},
+    {COMMAND_BUILD, "--restart --resume --checkpoint", "a build always begins anew", "", ""},
+    {COMMAND_SORT, "-n", "integers are sorted by their value anyway", "", ""},
+    {COMMAND_SORT, "-r", "the order is always increasing", "", " | tac"},
+    {COMMAND_COUNT, "-c", "it counts anyway", "", ""},
+    {COMMAND_ALLOW, "--add", "the lines of the input are allowed", "", ""},
+    {COMMAND_SERVE, "--port", "it has another name here", NULL, "unseen serve STORE --listen 8080"},
+    {COMMAND_MERGE, "--seed", "NEW gets the seed of the first IN", NULL,
+     "the inputs must be made with one --seed-file"},
+    {COMMAND_REWRITE, "--seed", "a store keeps the seed that it was made with", NULL,
+     "to make another store: unseen add --seed-file seed.key NEW.unseen FILE"},
 };
 
-/* The long option of the command that is most like `name`, or NULL. */
-static const char *nearest_option(const struct command *command, const char *name)
+const struct option_row *unknown_option_like(const struct command *command, const char *name,
+                                             size_t len)
 {
-    struct suggestion n = {.wanted = name};
-    const struct option_row *row = NULL;
+    char word[32];
+    struct suggestion n = {.wanted = word};
+    const struct option_row *row = option_row_find(command, name, len);
+    const struct option_row *longer = NULL; /* which begins with the name */
+    size_t nlonger = 0;
+    if (row || len == 0 || len >= sizeof(word)) {
+        return row;
+    }
+    memcpy(word, name, len);
+    word[len] = '\0';
     for (size_t i = 0; (row = option_row_at(i)); i++) {
-        if (row->commands & command->bit) {
-            suggest_try(&n, row->name);
+        if (!(row->commands & command->bit)) {
+            continue;
+        }
+        suggest_try(&n, row->name);
+        if (strncmp(row->name, word, len) == 0) {
+            longer = row;
+            nlonger++;
         }
     }
-    return n.best;
+    return nlonger == 1 ? longer : n.best ? option_row_find(command, n.best, strlen(n.best)) : NULL;
 }
 
 static bool is_named(const char *options, const char *option)
@@ -94,13 +110,17 @@ void unknown_option(const struct command *command, const char *option)
             message_error("%s is not an option of %s: %s", option,
                           command->bit == COMMAND_DEDUP ? "this tool" : command->called,
                           habits[i].why);
-            message_hint("%s", habits[i].instead);
+            message_hint("%s%s", habits[i].with ? typed_with("%s", habits[i].with) : "",
+                         habits[i].instead);
             return;
         }
     }
-    const char *like = option[1] == '-' ? nearest_option(command, option + 2) : NULL;
     message_error("unknown option %s", option);
-    message_hint("%s --%s", command->called, like ? like : "help");
+    if (option[1] == '-' && unknown_option_like(command, option + 2, strlen(option + 2))) {
+        message_hint("%s", typed_line()); /* which is noted with the option mended */
+    } else {
+        message_hint("%s --help", command->called);
+    }
 }
 
 /* ---- Commands -------------------------------------------------------------------------------- */
@@ -117,7 +137,7 @@ static const struct {
     {"join", "merge"},   {"union", "merge"},   {"uniq", "dedup"},      {"normalize", "canon"},
     {"unique", "dedup"}, {"daemon", "serve"},  {"listen", "serve"},    {"whitelist", "allow"},
     {"wc", "count"},     {"size", "info"},     {"blacklist", "build"}, {"blocklist", "build"},
-    {"why", "explain"},
+    {"why", "explain"},  {"grep", "check"},    {"lookup", "check"},
 };
 
 const struct command *unknown_command_like(const char *word)
@@ -152,16 +172,17 @@ static bool looks_like_command(const char *word)
 static const char *answer_to(const char *word)
 {
     static const char no_lines[] =
-        "unseen info STORE says what is in it; a store keeps keys of lines, not the lines";
+        "a store keeps keys of lines, not the lines; for what is in it: unseen info STORE";
     static const struct {
         const char *word;
         const char *answer;
     } answers[] = {
         {"version", "unseen --version"},
-        {"diff", "unseen -x OLD NEW prints the lines of NEW that OLD lacks"},
+        {"diff", "for the lines of NEW that OLD lacks: unseen -x OLD NEW"},
         {"export", no_lines},
         {"dump", no_lines},
         {"list", no_lines},
+        {"cat", no_lines},
         {"ls", no_lines},
     };
     for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
@@ -172,8 +193,9 @@ static const char *answer_to(const char *word)
     return NULL;
 }
 
-bool unknown_command(const char *word)
+bool unknown_command(int argc, char **argv)
 {
+    const char *word = argv[1];
     if (!looks_like_command(word) || !is_missing(word)) {
         return false;
     }
@@ -181,7 +203,11 @@ bool unknown_command(const char *word)
     const struct command *like = answer ? NULL : unknown_command_like(word);
     message_error("no file and no command %s%s%s%s", word, like ? "; did you mean " : "",
                   like ? like->name : "", like ? "?" : "");
-    message_hint("%s", answer ? answer : like ? like->usage : "unseen -h lists the commands");
+    const bool has_line = like && argc > 2 && typed_line_note(like, argc - 1, argv + 1);
+    message_hint("%s", has_line ? typed_line()
+                       : answer ? answer
+                       : like   ? like->usage
+                                : "for the commands: unseen -h");
     return true;
 }
 
@@ -206,8 +232,9 @@ static bool is_url_for_store(const struct options *o)
     const char *word = o->command->bit & COMMAND_ON_LIST ? "LIST" : "STORE";
     message_error("%s is a URL: the first name is that of the %s", name,
                   word[0] == 'L' ? "list" : "store");
-    message_hint("echo '%s' | %s %s", name, o->command->called,
-                 o->input.nfiles > 0 && !o->input.none_named ? o->input.files[0] : word);
+    message_hint("echo %s | %s %s", typed_quoted(name), o->command->called,
+                 o->input.nfiles > 0 && !o->input.none_named ? typed_quoted(o->input.files[0])
+                                                             : word);
     return true;
 }
 
@@ -220,7 +247,7 @@ static bool is_named_server(const struct options *o)
         return false;
     }
     message_error("%s: the address of a server is in numbers", name);
-    message_hint("127.0.0.1:%s, or, if it is the name of a file, ./%s", port, name);
+    message_hint("such as 127.0.0.1:%s, or, if it is the name of a file, ./%s", port, name);
     return true;
 }
 
@@ -261,23 +288,24 @@ static bool is_server_for_file(const struct options *o)
                   o->seen.nexcludes > 0 ? "-x"
                   : o->seen.like        ? "--like"
                                         : "this command");
+    const char *quoted = typed_quoted(name);
     switch (o->seen.nexcludes > 0 ? COMMAND_CHECK : o->command->bit) {
     case COMMAND_CHECK:
-        message_hint("unseen check -v %s FILE prints the lines that it lacks", name);
+        message_hint("for the lines that it lacks: unseen check -v %s%s", quoted, typed_inputs());
         break;
     case COMMAND_COUNT:
-        message_hint("unseen info %s says how many keys it has", name);
+        message_hint("for the number of its keys: unseen info %s", quoted);
         break;
     case COMMAND_IMPORT:
-        message_hint("unseen add %s FILE adds lines", name);
+        message_hint("to add lines: unseen add %s FILE", quoted);
         break;
     case COMMAND_MERGE:
         message_hint(redis_url_is(name)
-                         ? "redis-cli UNSEEN.MERGE KEY OTHER... joins sets of one server"
+                         ? "to join sets of one server: redis-cli UNSEEN.MERGE KEY OTHER..."
                          : "stop the server, and name the file of its store");
         break;
     default:
-        message_hint("unseen -s, check, add, remove and info take a server");
+        message_hint("the commands that take a server are check, add, remove, info and unseen -s");
     }
     return true;
 }
@@ -305,14 +333,13 @@ bool unknown_files(const struct options *o)
     for (size_t i = 0; (o->command->bit & COMMAND_READERS) && i < o->input.nfiles; i++) {
         const char *name = o->input.files[i];
         if ((looks_like_entry(name) || address_is_server(name)) && is_missing(name)) {
-            const bool on_store = o->command->bit & COMMAND_ON_STORE;
             message_error("%s is not a file; lines come from files or from standard input", name);
             if (address_is_server(name)) {
-                message_hint("unseen -s %s", name);
+                message_hint("unseen -s %s", typed_quoted(name));
                 return true;
             }
-            message_hint("echo '%s' | %s%s%s", name, o->command->called, on_store ? " " : "",
-                         on_store ? o->seen.path : "");
+            message_hint("echo %s | %s", typed_quoted(name),
+                         typed_piped() ? typed_piped() : o->command->called);
             return true;
         }
     }

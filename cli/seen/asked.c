@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "print/message.h"
+#include "print/typed.h"
 #include "seen/foreign_filters.h"
 #include "seen/stores.h"
 
@@ -37,7 +38,7 @@ static enum unseen_status look_up(const struct asked *a, struct query *q)
         return status;
     }
     message_error("%s is damaged: a part of its image cannot be read", a->path);
-    message_hint("unseen repair %s", a->path);
+    message_hint("unseen repair %s", typed_quoted(a->path));
     return UNSEEN_ERR_MISMATCH;
 }
 

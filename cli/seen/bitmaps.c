@@ -10,6 +10,7 @@
 
 #include "lines/integers.h"
 #include "print/message.h"
+#include "print/typed.h"
 #include "seen/stores.h"
 
 enum {
@@ -29,17 +30,17 @@ bool bitmaps_report(const char *path, const struct unseen_error *error)
     message_error("%s", message_of(error));
     switch (error->status) {
     case UNSEEN_ERR_MISSING:
-        message_hint("unseen bits add %s FILE makes it", path);
+        message_hint("to make it: unseen bits add %s FILE", typed_quoted(path));
         break;
     case UNSEEN_ERR_FOREIGN:
         message_hint("a bitmap is a file that unseen bits or unseen import made: unseen bits add "
                      "NEW.bits FILE");
         break;
     case UNSEEN_ERR_CORRUPT:
-        message_hint("unseen bits add NEW.bits FILE makes it anew, from what it was made of");
+        message_hint("to make it anew, from what it was made of: unseen bits add NEW.bits FILE");
         break;
     case UNSEEN_ERR_BUSY:
-        message_hint("another process changes it: --wait=60 waits longer");
+        message_hint("another process changes it; to wait longer: %s", typed_with("--wait=60"));
         break;
     default:
         break;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "print/message.h"
+#include "print/typed.h"
 #include "seen/stores.h"
 
 static bool report_output(const struct commit_marks *h, const char *last,
@@ -29,18 +30,19 @@ static bool report_output(const struct commit_marks *h, const char *last,
                      name);
         break;
     case UNSEEN_ERR_STOPPED:
-        message_hint("unseen -s %s -o %s < /dev/null cuts it; then the same again", path, last);
+        message_hint("unseen -s %s -o %s < /dev/null && %s", typed_quoted(path), typed_quoted(last),
+                     typed_line());
         break;
     case UNSEEN_ERR_MISMATCH:
-        message_hint("if it is that file: truncate -s %" PRIu64
-                     " %s, then the same again; if not: unseen -s %s -o NEW FILE",
-                     error->offset, name, path);
+        message_hint("if it is that file: truncate -s %" PRIu64 " %s && %s", error->offset,
+                     typed_quoted(name), typed_line());
+        message_hint("if it is not: %s", typed_with("--output NEW"));
         break;
     case UNSEEN_ERR_BUSY:
-        message_hint("--wait waits until it has ended; or unseen -s %s -o OTHER FILE", path);
+        message_hint("to wait until it has ended: %s", typed_with("--wait"));
         break;
     case UNSEEN_ERR_ARGUMENT:
-        message_hint("unseen -s %s FILE >> %s", path, name);
+        message_hint("%s >> %s", typed_without("output tee"), typed_quoted(name));
         break;
     default:
         break;

@@ -17,6 +17,7 @@
 #include "lines/reader.h"
 #include "lines/url_watch.h"
 #include "print/message.h"
+#include "print/typed.h"
 #include "seen/seen.h"
 #include "seen/stores.h"
 
@@ -26,18 +27,15 @@ static bool check_store(const struct seen *m, const struct asked *a)
     const struct unseen_store *store = m->asked.store;
     const char *has = unseen_set_profile(a->set);
     const char *wanted = unseen_set_profile(m->asked.set);
-    const char *quote = profile_quote(has);
     if (strcmp(has, wanted) == 0) {
         return true;
     }
     message_error("%s has the profile %s, %s has %s", a->path, has, store ? m->o->path : "the run",
                   wanted);
-    if (store && stores_info(m->asked.store).is_new) {
-        message_hint("unseen -p %s%s%s -s %s -x %s FILE", quote, has, quote, m->o->path, a->path);
-    } else {
-        message_hint("unseen -p %s%s%s -x %s FILE%s", quote, has, quote, a->path,
-                     store ? ", without -s" : "");
-    }
+    const bool keeps = !store || stores_info(m->asked.store).is_new;
+    message_hint("%s", typed_changed(keeps ? "rule drop-params only-params"
+                                           : "rule drop-params only-params " STORES_OPTIONS,
+                                     "--profile %s", typed_quoted(has)));
     return false;
 }
 
@@ -60,7 +58,7 @@ static bool exclude_foreign(struct seen *m, const char *path)
         message_error("%s is a foreign filter, asked with the bytes of each line; the profile %s "
                       "rewrites them",
                       path, unseen_set_profile(m->asked.set));
-        message_hint("unseen -p none -x %s FILE", path);
+        message_hint("%s", typed_changed("rule drop-params only-params", "--profile none"));
         return false;
     }
     return asked_open_foreign(&m->excluded[m->nexcluded++], path);
@@ -115,7 +113,7 @@ static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
 {
     if (access(path, F_OK) != 0 && errno == ENOENT && !files_is_standard_input(path)) {
         message_error("cannot open %s: %s", path, strerror(ENOENT));
-        message_hint("touch %s makes an empty list", path);
+        message_hint("to make an empty list: touch %s", typed_quoted(path));
         return false;
     }
     struct unseen_set *set = set_for_lines(m, cpu);
@@ -152,7 +150,7 @@ static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
     reader_release(&reader);
     text_release(&b->text);
     free(b);
-    return status == UNSEEN_OK && !reader.failed && url_watch_report(&watch, m->o->called, path);
+    return status == UNSEEN_OK && !reader.failed && url_watch_report(&watch, "unseen", path);
 }
 
 /* The store of -x that seen_open has opened, or NULL. */
@@ -182,7 +180,7 @@ static bool exclude(struct seen *m, const char *path, enum unseen_cpu cpu, uint6
         return exclude_foreign(m, path);
     case STORES_BITMAP:
         message_error("%s is a bitmap, which has integers and no lines", path);
-        message_hint("unseen bits check -v %s FILE", path);
+        message_hint("unseen bits check -v %s%s", typed_quoted(path), typed_inputs());
         return false;
     default:
         return exclude_lines(m, path, cpu, nlines_out);

@@ -10,6 +10,7 @@
 #include "print/chart.h"
 #include "print/message.h"
 #include "print/suggest.h"
+#include "print/typed.h"
 #include "seen/stores.h"
 
 static const struct {
@@ -51,7 +52,7 @@ void filters_shape(const struct seen_options *o, char text[FILTERS_SHAPE_CAP])
 
 /* ---- What is wrong with --filter, --capacity, --fpr, --bits and --hashes --------------------- */
 
-bool filters_check_name(const char *name, const char *again, const char *files)
+bool filters_check_name(const char *name)
 {
     struct suggestion n = {.wanted = name};
     const char *known = NULL;
@@ -63,7 +64,7 @@ bool filters_check_name(const char *name, const char *again, const char *files)
     }
     message_error("--filter %s: no such name", name);
     if (n.best) {
-        message_hint("%s --filter %s%s", again, n.best, files);
+        message_hint("%s", typed_with("--filter %s", n.best));
     } else {
         message_hint("unseen help filters");
     }
@@ -91,100 +92,84 @@ static double lowest_rate(const char *name)
 }
 
 /* Keys of so few bits cannot promise the rate. */
-static void report_key_bits(const struct seen_options *o, const struct unseen_error *error,
-                            const char *again, const char *files)
+static void report_key_bits(const struct seen_options *o, const struct unseen_error *error)
 {
-    char rate[32] = "";
-    if (o->fpr > 0) {
-        (void)snprintf(rate, sizeof(rate), " --fpr %g", o->fpr);
-    }
     message_error("%s", error->text);
-    message_hint("%s%s%s%s --key-bits 96%s", again, o->filter ? " --filter " : "",
-                 o->filter ? o->filter : "", rate, files);
+    message_hint("%s",
+                 typed_with("--key-bits 96%s", o->fpr > 0 && o->fpr < 1e-12 ? " --fpr 1e-12" : ""));
 }
 
 /* The filter cannot promise the rate. */
-static void report_rate(const struct seen_options *o, const char *again, const char *files)
+static void report_rate(const struct seen_options *o)
 {
     char lowest[24];
     char asked[24];
-    char capacity[48] = "";
-    if (o->capacity > 0) {
-        snprintf(capacity, sizeof(capacity), " --capacity %" PRIu64, o->capacity);
-    }
     chart_value(lowest_rate(o->filter), lowest);
     chart_value(o->fpr > 0 ? o->fpr : UNSEEN_FPR_DEFAULT, asked);
     if (o->hashes) {
         message_error("--hashes %u: for a rate of %s the filter would be too large", o->hashes,
                       asked);
-        message_hint("%s --filter %s --fpr %s%s%s", again, o->filter, asked, capacity, files);
+        message_hint("%s", typed_changed("hashes", "--fpr %s", asked));
         return;
     }
     message_error("--filter %s: it promises no rate as low as %s%s", o->filter, asked,
                   o->fpr > 0 ? "" : ", the default");
-    message_hint("%s --filter %s --fpr %s%s%s", again, o->filter, lowest, capacity, files);
+    message_hint("%s", typed_with("--fpr %s", lowest));
 }
 
-static void report_capacity(const struct seen_options *o, const char *again, const char *files)
+static void report_capacity(const struct seen_options *o)
 {
     /* A filter that cannot have the default rate needs --fpr, too. */
     const bool needs_rate = o->fpr == 0 && lowest_rate(o->filter) > UNSEEN_FPR_DEFAULT;
-    char shape[FILTERS_SHAPE_CAP];
-    filters_shape(o, shape);
     message_error("--filter %s needs --capacity: it does not grow", o->filter);
-    message_hint("%s --filter %s%s --capacity 1e7%s%s", again, o->filter, shape,
-                 needs_rate ? " --fpr 1e-4" : "", files);
+    message_hint("%s", typed_with("--capacity 1e7%s", needs_rate ? " --fpr 1e-4" : ""));
 }
 
 /* Reports a shape that the filter cannot have. */
-static void report_shape(const struct seen_options *o, const struct unseen_error *error,
-                         const char *again, const char *files)
+static void report_shape(const struct seen_options *o, const struct unseen_error *error)
 {
     char capacity[24] = "1e6";
     if (o->capacity > 0) {
         snprintf(capacity, sizeof(capacity), "%" PRIu64, o->capacity);
     }
     message_error("%s", error->text);
-    message_hint("%s --filter bloom --bits 20 --hashes 10 --capacity %s%s", again, capacity, files);
+    message_hint(
+        "%s", typed_changed("fpr", "--filter bloom --bits 20 --hashes 10 --capacity %s", capacity));
 }
 
-bool filters_report(const struct seen_options *o, const struct unseen_error *error,
-                    const char *again, const char *files)
+bool filters_report(const struct seen_options *o, const struct unseen_error *error)
 {
     if (error->status != UNSEEN_ERR_MISMATCH && (error->setting == UNSEEN_SETTING_BITS_PER_KEY ||
                                                  error->setting == UNSEEN_SETTING_HASHES)) {
-        report_shape(o, error, again, files);
+        report_shape(o, error);
         return true;
     }
     if (error->status == UNSEEN_ERR_FPR && error->setting == UNSEEN_SETTING_KEY_BITS) {
-        report_key_bits(o, error, again, files);
+        report_key_bits(o, error);
         return true;
     }
     if (!o->filter) {
         return false;
     }
     switch (error->status) {
-    case UNSEEN_ERR_NAME:
-        return error->setting == UNSEEN_SETTING_FILTER &&
-               !filters_check_name(o->filter, again, files);
     case UNSEEN_ERR_FPR:
         if (strcmp(o->filter, "compact") == 0) {
             return false;
         }
-        report_rate(o, again, files);
+        report_rate(o);
         return true;
     case UNSEEN_ERR_ARGUMENT:
         if (error->setting != UNSEEN_SETTING_CAPACITY || o->capacity > 0) {
             return false;
         }
-        report_capacity(o, again, files);
+        report_capacity(o);
         return true;
     case UNSEEN_ERR_NOMEM:
         if (o->capacity == 0 || (abilities_of(o->filter) & UNSEEN_CAN_GROW)) {
             return false;
         }
         message_error("--filter %s: no memory for %" PRIu64 " keys", o->filter, o->capacity);
-        message_hint("unseen plan --capacity %" PRIu64 " says how much each filter takes",
+        message_hint("for how much each filter takes: unseen plan --capacity %" PRIu64,
                      o->capacity);
         return true;
     default:
@@ -221,7 +206,7 @@ uint64_t filters_report_full(const struct unseen_set *set, uint64_t nnew, uint64
     chart_value(s.fpr_estimate, now);
     chart_value(s.fpr_promise, promised);
     message_error("the %s filter has %" PRIu64 " keys and was made for %" PRIu64
-                  ": it takes a share of %s of the new lines for repeats, not %s",
+                  ": now it takes a new line for a repeat with a probability of %s, not %s",
                   s.filter, s.nkeys, s.capacity, now, promised);
     /* The keys in the set do not say how many there should be: most lines found no room. */
     const uint64_t nbefore = s.nkeys > nnew ? s.nkeys - nnew : 0;
@@ -229,24 +214,36 @@ uint64_t filters_report_full(const struct unseen_set *set, uint64_t nnew, uint64
     return round_capacity(nlines > 2 * s.nkeys ? nlines : 2 * s.nkeys);
 }
 
+void filters_hint_rewrite(const struct seen_options *o, const struct unseen_set *set, double fpr)
+{
+    char capacity[48] = "";
+    const uint64_t nkeys = stores_stats(set).nkeys;
+    if (!(abilities_of(o->filter) & UNSEEN_CAN_GROW)) {
+        snprintf(capacity, sizeof(capacity), " --capacity %" PRIu64,
+                 o->capacity > 0 ? o->capacity : round_capacity(2 * nkeys + 1000));
+    }
+    message_hint("unseen rewrite --filter %s%s%s %s", o->filter, capacity,
+                 lowest_rate(o->filter) > fpr ? " --fpr 1e-4" : "", typed_quoted(o->path));
+}
+
 bool filters_check_full(const struct seen_options *o, const struct unseen_set *set, uint64_t nnew,
                         uint64_t nseen)
 {
-    char shape[FILTERS_SHAPE_CAP];
     const uint64_t capacity = filters_report_full(set, nnew, nseen);
     if (capacity == 0) {
         return true;
     }
     if (o->path) {
-        message_hint("unseen rewrite --capacity %" PRIu64 " %s", capacity, o->path);
-        message_hint("after that, unseen recheck %s FILE prints the lines that were taken for "
-                     "repeats wrongly",
-                     o->path);
+        const char *path = typed_quoted(o->path);
+        message_hint("unseen rewrite --capacity %" PRIu64 " %s", capacity, path);
+        message_hint(
+            "after that, for the lines that were taken for repeats wrongly: unseen recheck "
+            "%s%s",
+            path, typed_inputs());
     } else {
-        filters_shape(o, shape);
-        message_hint("unseen --filter %s%s --capacity %" PRIu64
-                     ", or --filter compact, which grows",
-                     stores_stats(set).filter, shape, capacity);
+        message_hint("%s", typed_with("--capacity %" PRIu64, capacity));
+        message_hint("with a filter that grows: %s",
+                     typed_changed("capacity bits hashes", "--filter compact"));
     }
     return false;
 }

@@ -4,10 +4,12 @@
 #include <unseen_list.h>
 
 #include "print/message.h"
+#include "print/typed.h"
 #include "seen/map_guard.h"
 
 void lists_report(const char *path, const struct unseen_error *error)
 {
+    const char *quoted = typed_quoted(path);
     if (error->text[0] != '\0') {
         message_error("%s", error->text);
     } else {
@@ -15,10 +17,10 @@ void lists_report(const char *path, const struct unseen_error *error)
     }
     switch (error->status) {
     case UNSEEN_ERR_MISSING:
-        message_hint("unseen build %s FILE makes it", path);
+        message_hint("to make it: unseen build %s FILE", quoted);
         break;
     case UNSEEN_ERR_CORRUPT:
-        message_hint("unseen build %s FILE makes it anew", path);
+        message_hint("to make it anew: unseen build %s FILE", quoted);
         break;
     case UNSEEN_ERR_VERSION:
         message_hint("this is unseen %s; use the version that wrote it, or make a new one from its "
@@ -26,7 +28,7 @@ void lists_report(const char *path, const struct unseen_error *error)
                      unseen_version());
         break;
     case UNSEEN_ERR_BUSY:
-        message_hint("wait until it has ended; meanwhile unseen check %s FILE can ask", path);
+        message_hint("wait until it has ended; to ask meanwhile: unseen check %s FILE", quoted);
         break;
     default:
         break;
@@ -104,7 +106,8 @@ enum unseen_status lists_check(const struct opened_list *l)
 void lists_report_lost(const char *path)
 {
     message_error("%s was written over or cut short while it was asked", path);
-    message_hint("build the new one beside it, or copy it there, and rename it: mv NEW %s", path);
+    message_hint("build the new one beside it, or copy it there, and rename it: mv NEW %s",
+                 typed_quoted(path));
 }
 
 void lists_close(struct opened_list *l)

@@ -10,7 +10,8 @@
 static bool report_absent(const char *address)
 {
     message_error("cannot ask %s: this tool was built without hiredis", address);
-    message_hint("apt-get install libhiredis-dev, then build the tool again");
+    message_hint("the tool of the Debian package can; so can one that is built where "
+                 "libhiredis-dev is installed, without UNSEEN_STATIC");
     return false;
 }
 

@@ -13,6 +13,7 @@
 #include "address.h"
 #include "clock.h"
 #include "print/message.h"
+#include "print/typed.h"
 
 enum {
     READ_BYTES = 16 * 1024,
@@ -219,7 +220,8 @@ bool remote_open(struct remote *r, const char *address, const char *token, doubl
     }
     if (!connect_within(r, &a, wait)) {
         message_error("cannot connect to %s: %s", address, strerror(errno));
-        message_hint("unseen serve STORE --listen %s starts a server there", address);
+        message_hint("to start a server there: unseen serve STORE --listen %s",
+                     typed_quoted(address));
         return false;
     }
     return read_greeting(r) && (!token || send_token(r, token));
@@ -346,8 +348,8 @@ static bool read_marks(struct remote *r, size_t n, uint8_t *verdicts)
             "the server at %s could not remove a line: the filter of its store may not be "
             "able to, or the server only answers questions",
             r->address);
-        message_hint("unseen info %s says the filter; --token-file FILE lets clients of a port "
-                     "change the store",
+        message_hint("clients of a port change the store with --token-file FILE; for the filter: "
+                     "unseen info %s",
                      r->address);
     } else if (nrefused > 0) {
         message_error("the server at %s could not take a line: it may be too long, or the server "

@@ -10,6 +10,7 @@
 #include "lines/profile.h"
 #include "lines/set_parts.h"
 #include "print/message.h"
+#include "print/typed.h"
 #include "seen/filter_words.h"
 #include "seen/stores.h"
 
@@ -29,7 +30,7 @@ void seen_report_full(enum unseen_status status)
         return; /* a failed commit is reported at the end; a lost list has been reported */
     }
     message_error("cannot remember more lines: %s", unseen_status_string(status));
-    message_hint("unseen --shard 1/2 FILE, then unseen --shard 2/2 FILE: half the memory each");
+    message_hint("half of the memory each time: %s, and then with 2/2", typed_with("--shard 1/2"));
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */
@@ -95,17 +96,17 @@ static bool create_set(struct seen *m, enum unseen_cpu cpu)
         m->asked.set = m->asked.own;
         return true;
     }
-    if (filters_report(o, &error, "unseen", "")) {
+    if (filters_report(o, &error)) {
         return false;
     }
     switch (error.status) {
     case UNSEEN_ERR_FPR:
         message_error("--fpr %g: %s", o->fpr, unseen_status_string(error.status));
-        message_hint("unseen --fpr 1e-12");
+        message_hint("%s", typed_with("--fpr 1e-12"));
         break;
     case UNSEEN_ERR_NOMEM:
         message_error("no memory for %" PRIu64 " keys", o->capacity);
-        message_hint("without --capacity the set grows as needed");
+        message_hint("the set grows as needed: %s", typed_without("capacity"));
         break;
     default:
         message_error("cannot make a set: %s", message_of(&error));
@@ -132,7 +133,8 @@ bool seen_check_parts(const struct seen *m, const char *path)
         return true;
     }
     message_error("%s has single texts, -k %s names several parts of a line", path, m->key->text);
-    message_hint("unseen add -k %s STORE FILE remembers them together", m->key->text);
+    message_hint("to remember them together: unseen add -k %s STORE FILE",
+                 typed_quoted(m->key->text));
     return false;
 }
 

@@ -13,14 +13,13 @@
 
 /* How a command uses a store. All zero: the store is its first argument, and lines follow. */
 struct store_use {
-    bool prints_new;        /* the store is the value of -s, and the command prints new lines */
-    bool asks_only;         /* nothing is remembered */
-    bool makes_store;       /* makes a store that does not exist */
-    bool removes;           /* takes lines out of the store */
-    bool takes_list;        /* a list may take the place of the store */
-    bool takes_no_lines;    /* no FILE follows the store */
-    const char *list_hint;  /* the hint for the list %s; NULL: unseen check */
-    const char *lines_hint; /* the hint for the file of lines %s; NULL: unseen add */
+    bool prints_new;         /* the store is the value of -s, and the command prints new lines */
+    bool asks_only;          /* nothing is remembered */
+    bool makes_store;        /* makes a store that does not exist */
+    bool removes;            /* takes lines out of the store */
+    bool takes_list;         /* a list may take the place of the store */
+    const char *list_option; /* of unseen update, which does the same to a list; NULL: none */
+    const char *list_hint;   /* the hint for the list %s; NULL: unseen check */
 };
 
 enum {
@@ -28,7 +27,6 @@ enum {
 };
 
 struct seen_options {
-    const char *called; /* how a corrected command starts */
     const struct store_use *use;
     bool takes_list; /* use->takes_list, or set by --protocol */
     const char

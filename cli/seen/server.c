@@ -9,8 +9,10 @@
 
 #include "lines/feed.h"
 #include "print/message.h"
+#include "print/typed.h"
 #include "redis_url.h"
 #include "seen/seen.h"
+#include "seen/stores.h"
 #include "seen/token.h"
 
 /* ---- A server -------------------------------------------------------------------------------- */
@@ -67,10 +69,9 @@ static void server_stats(struct server *s, struct unseen_set_stats *stats)
 /* ---- Opening --------------------------------------------------------------------------------- */
 
 /* The command at hand without the options that are refused. */
-static void hint_plain(const struct seen *m)
+static void hint_plain(void)
 {
-    const struct seen_options *o = m->o;
-    message_hint("%s %s%s FILE", o->called, o->use->prints_new ? "-s " : "", o->path);
+    message_hint("%s", typed_without(STORES_SETTINGS));
 }
 
 /* The settings of a store that is served are the server's. A server with our module can make a set,
@@ -86,18 +87,17 @@ static bool check_options(const struct seen *m)
         } else {
             message_error("%s is a server: its store has its settings already", o->path);
         }
-        hint_plain(m);
+        hint_plain();
         return false;
     }
     if (o->nexcludes > 0) {
         message_error("-x and a server cannot be asked in one run");
-        message_hint("unseen -x %s FILE | unseen -s %s", o->excludes[0], o->path);
+        message_hint("%s | unseen -s %s", typed_without("store"), typed_quoted(o->path));
         return false;
     }
     if (m->input->delimiter != '\n' && !is_redis) {
         message_error("a server takes lines that end in newline");
-        message_hint("%s %s%s FILE, without -z", o->called, o->use->prints_new ? "-s " : "",
-                     o->path);
+        message_hint("%s", typed_without("null"));
         return false;
     }
     return true;
@@ -117,7 +117,7 @@ static bool use_profile(struct seen *m, const char *profile, enum unseen_cpu cpu
     if (differs) {
         message_error("the store at %s has the profile %s, not %s", m->o->path, profile,
                       unseen_url_id(url));
-        hint_plain(m);
+        hint_plain();
     }
     unseen_url_free(url);
     if (differs || !m->wants_canons || strcmp(profile, "none/1") == 0) {
@@ -139,7 +139,7 @@ static bool make_set(const struct seen *m, const struct server *server, enum uns
     struct unseen_url *url = NULL;
     if (!m->asked.adds || !m->o->use->makes_store) {
         message_error("there is no set at %s yet", m->o->path);
-        message_hint("unseen -s %s FILE makes it", m->o->path);
+        message_hint("to make it: unseen -s %s FILE", typed_quoted(m->o->path));
         return false;
     }
     const bool done = profile_create(&url, m->profile, m->o->profile, cpu) &&
@@ -160,7 +160,7 @@ static bool check_rate(const struct seen *m, struct server *server)
         return true;
     }
     message_error("the set at %s promises %g, not %g", m->o->path, stats.fpr_promise, m->o->fpr);
-    message_hint("unseen -s %s FILE, or another key", m->o->path);
+    hint_plain();
     return false;
 }
 

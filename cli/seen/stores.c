@@ -20,21 +20,22 @@
 #include "lines/files.h"
 #include "lines/profile.h"
 #include "print/message.h"
+#include "print/typed.h"
 #include "seen/filter_words.h"
 
 enum {
     WAIT_PAUSE_NS = 20 * 1000 * 1000
 };
 
+#define LOWEST_RATE_OF_64_BITS 5.5e-10
+
 /* ---- What a file is -------------------------------------------------------------------------- */
 
 static bool has_magic(const unsigned char head[8], enum stores_type type)
 {
-    static const unsigned char letters[] = {[STORES_STORE] = 'L',
-                                            [STORES_IMAGE] = 'I',
-                                            [STORES_LIST] = 'T',
-                                            [STORES_FOREIGN] = 'F',
-                                            [STORES_BITMAP] = 'B'};
+    static const unsigned char letters[] = {
+        [STORES_STORE] = 'L',  [STORES_IMAGE] = 'I', [STORES_LIST] = 'T',  [STORES_FOREIGN] = 'F',
+        [STORES_BITMAP] = 'B', [STORES_SET] = 'S',   [STORES_LEASES] = 'E'};
     const unsigned char magic[8] = {0x89, 'U', 'N', letters[type], 0x0d, 0x0a, 0x1a, 0x0a};
     return memcmp(head, magic, sizeof(magic)) == 0;
 }
@@ -47,7 +48,8 @@ static enum stores_type type_in(int fd)
         off_t offset;
         enum stores_type type;
     } places[] = {{0, STORES_STORE}, {4096, STORES_STORE}, {0, STORES_IMAGE},
-                  {0, STORES_LIST},  {24, STORES_FOREIGN}, {24, STORES_BITMAP}};
+                  {0, STORES_LIST},  {24, STORES_FOREIGN}, {24, STORES_BITMAP},
+                  {24, STORES_SET},  {0, STORES_LEASES}};
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         unsigned char head[8] = {0};
         if (pread(fd, head, sizeof(head), places[i].offset) == (ssize_t)sizeof(head) &&
@@ -83,6 +85,10 @@ const char *stores_type_name(enum stores_type type)
         return "foreign filter";
     case STORES_BITMAP:
         return "bitmap";
+    case STORES_SET:
+        return "saved set";
+    case STORES_LEASES:
+        return "file of leases";
     default:
         return "store";
     }
@@ -161,7 +167,9 @@ bool stores_check_output(const char *name, const struct seen_options *o)
                                         [STORES_IMAGE] = "the image of a store",
                                         [STORES_LIST] = "a list",
                                         [STORES_FOREIGN] = "a foreign filter",
-                                        [STORES_BITMAP] = "a bitmap"};
+                                        [STORES_BITMAP] = "a bitmap",
+                                        [STORES_SET] = "a saved set",
+                                        [STORES_LEASES] = "a file of leases"};
     if (!name || files_is_standard_input(name)) {
         return true;
     }
@@ -183,41 +191,61 @@ bool stores_check_output(const char *name, const struct seen_options *o)
 
 /* ---- What is wrong --------------------------------------------------------------------------- */
 
-/* Writes how the command is called with this store. */
-static void call(const struct seen_options *o, const char *path, const char *more, char *text,
-                 size_t cap)
+/* Hints at the command that does with a list what the user wanted to do with a store. */
+static void hint_list(const char *path, const struct seen_options *o)
 {
-    snprintf(text, cap, "%s %s%s%s", o->called, o->use->prints_new ? "-s " : "", path, more);
+    const char *input = typed_inputs();
+    const char *quoted = typed_quoted(path);
+    if (o->use->prints_new) {
+        message_hint("%s", typed_changed(STORES_OPTIONS, "-x %s", quoted));
+    } else if (o->use->list_option) { /* takes one file */
+        const bool is_one = input[0] != '\0' && !strchr(input + 1, ' ');
+        message_hint("%s%s%sunseen update %s --%s%s", is_one || input[0] == '\0' ? "" : "cat",
+                     is_one ? "" : input, is_one || input[0] == '\0' ? "" : " | ", quoted,
+                     o->use->list_option, is_one ? input : " -");
+    } else if (o->use->list_hint) {
+        message_hint(o->use->list_hint, quoted);
+    } else {
+        message_hint("unseen check %s%s", quoted, input);
+    }
 }
 
-/* The words of the command behind its options. */
-static const char *input_of(const struct seen_options *o)
+/* Hints at the command that does with a file of lines what the user wanted to do with a store. */
+static void hint_lines(const char *path, const struct seen_options *o)
 {
-    return o->use->takes_no_lines ? "" : " FILE";
+    const char *quoted = typed_quoted(path);
+    if (o->use->prints_new) {
+        message_hint("%s", typed_changed(STORES_OPTIONS, "-x %s", quoted));
+        message_hint("to make a store of the lines: unseen import --format anew NEW.unseen %s",
+                     quoted);
+    } else if (o->use->asks_only) {
+        message_hint("unseen -n%s%s%s -x %s%s", typed_has("invert") ? "" : " -v",
+                     typed_has("count") ? " -c" : "", typed_has("quiet") ? " -q" : "", quoted,
+                     typed_inputs());
+    } else {
+        message_hint("to make a store of a list of lines: unseen add NEW.unseen %s", quoted);
+    }
 }
 
 static void hint_foreign(const char *path, const struct seen_options *o)
 {
     struct stat st;
+    const char *quoted = typed_quoted(path);
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
         message_hint("it is a folder: name a file in it");
     } else if (stat(path, &st) == 0 && S_ISSOCK(st.st_mode)) {
         message_hint("it is the socket of a server: unix:%s", path);
     } else if (stores_type_of(path) == STORES_FOREIGN) {
-        message_hint(
-            "it is a foreign filter, which takes no lines: unseen -p none -x %s FILE asks it",
-            path);
+        message_hint("it is a foreign filter, which takes no lines: unseen -p none -x %s%s", quoted,
+                     typed_inputs());
     } else if (stores_type_of(path) == STORES_BITMAP) {
-        message_hint("it is a bitmap: unseen bits --help");
+        message_hint("it is a bitmap: unseen bits list %s", quoted);
     } else if (stores_type_of(path) == STORES_IMAGE) {
         const size_t len = strlen(path);
         const size_t end = len > 6 && strcmp(path + len - 6, ".image") == 0 ? len - 6 : len;
         message_hint("it is the image of a store; name the store: %.*s", (int)end, path);
-    } else {
-        message_hint(o->use->lines_hint
-                         ? o->use->lines_hint
-                         : "unseen add NEW.unseen %s makes a store of a list of lines",
-                     path);
+    } else if (stores_type_of(path) == STORES_NONE) {
+        hint_lines(path, o);
     }
 }
 
@@ -225,13 +253,27 @@ static void hint_foreign(const char *path, const struct seen_options *o)
 static void hint_missing(const char *path, const struct seen_options *o)
 {
     const char *slash = strrchr(path, '/');
+    const char *quoted = typed_quoted(path);
+    char folder[PATH_MAX];
     if (o->use->makes_store && !o->dry_run && slash && slash > path) {
-        message_hint("mkdir -p %.*s", (int)(slash - path), path);
+        snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
+        message_hint("mkdir -p %s", typed_quoted(folder));
     } else if (o->takes_list) {
-        message_hint("unseen build %s FILE makes a list, unseen add %s FILE a store", path, path);
+        message_hint("to make a list: unseen build %s FILE, or a store: unseen add %s FILE", quoted,
+                     quoted);
     } else {
-        message_hint("unseen add %s FILE makes it", path);
+        message_hint("to make it: unseen add %s FILE", quoted);
     }
+}
+
+/* The owner decides who may open the store. Its image is another file. */
+static void hint_mode(const char *why, const char *path, unsigned wanted)
+{
+    char image[PATH_MAX];
+    snprintf(image, sizeof(image), "%s.image", path);
+    const bool has_image = access(image, F_OK) == 0;
+    message_hint("%schmod %03o %s%s%s", why, wanted, typed_quoted(path), has_image ? " " : "",
+                 has_image ? typed_quoted(image) : "");
 }
 
 static void hint_io(const char *path, const struct seen_options *o)
@@ -239,32 +281,29 @@ static void hint_io(const char *path, const struct seen_options *o)
     struct stat st;
     const char *slash = strrchr(path, '/');
     if (access(path, R_OK) != 0 && errno == EACCES) {
-        message_hint("its owner can let a group read it: chmod 640 %s %s.image, or unseen -s NEW "
-                     "--mode 640 FILE",
-                     path, path);
+        hint_mode("its owner can let a group read it: ", path, 0640);
         return;
     }
     if (!o->use->prints_new || o->dry_run) {
         return;
     }
     if (stat(path, &st) == 0) {
-        message_hint("unseen -n -s %s FILE only asks; a copy in another folder can be written",
-                     path);
+        message_hint("a copy in another folder can be written; this only asks: %s",
+                     typed_with("--dry-run"));
     } else {
-        message_hint("unseen -s OTHER-FOLDER/%s FILE", slash ? slash + 1 : path);
+        message_hint("%s",
+                     typed_with("--store OTHER-FOLDER/%s", typed_quoted(slash ? slash + 1 : path)));
     }
 }
 
 void stores_report(const char *path, const struct seen_options *o, const struct unseen_error *error)
 {
-    char text[4200];
-    call(o, path, "", text, sizeof(text));
-    if (filters_report(o, error, text, input_of(o))) {
+    if (filters_report(o, error)) {
         return;
     }
     if (error->status == UNSEEN_ERR_FOREIGN && stores_type_of(path) == STORES_LIST) {
         message_error("%s is a list, not a store", path);
-        message_hint(o->use->list_hint ? o->use->list_hint : "unseen check %s FILE", path);
+        hint_list(path, o);
         return;
     }
     if (error->status == UNSEEN_ERR_FPR) {
@@ -288,23 +327,21 @@ void stores_report(const char *path, const struct seen_options *o, const struct 
             unseen_version());
         break;
     case UNSEEN_ERR_CORRUPT:
-        message_hint("unseen repair %s", path);
+        message_hint("unseen repair %s", typed_quoted(path));
         break;
     case UNSEEN_ERR_BUSY:
-        message_hint("--wait waits until it has ended; meanwhile unseen check %s FILE can ask",
-                     path);
+        message_hint("to wait until it has ended: %s", typed_with("--wait"));
         break;
     case UNSEEN_ERR_IO:
         hint_io(path, o);
         break;
     case UNSEEN_ERR_NOMEM:
         if (o->capacity > 0) {
-            message_hint("without --capacity the set grows as needed");
+            message_hint("the set grows as needed: %s", typed_without("capacity"));
         }
         break;
     case UNSEEN_ERR_FPR:
-        call(o, path, " --fpr 1e-12", text, sizeof(text));
-        message_hint("%s%s", text, input_of(o));
+        message_hint("%s", typed_with("--fpr 1e-12%s", o->key_bits == 64 ? " --key-bits 96" : ""));
         break;
     default:
         break;
@@ -316,7 +353,7 @@ void stores_report_commit(const char *path, const struct seen_options *o,
 {
     message_error("cannot remember: %s", message_of(error));
     if (o->use->prints_new) {
-        message_hint("nothing is lost: when the disk can be written to again, the next unseen -s "
+        message_hint("nothing is lost: when the disk can be written to again, the next run with -s "
                      "%s prints the lines since the last commit again",
                      path);
     } else {
@@ -326,54 +363,69 @@ void stores_report_commit(const char *path, const struct seen_options *o,
 
 /* ---- Another setting than the store's -------------------------------------------------------- */
 
-/* The owner decides who may open the store. Its image is another file. */
-static void hint_mode(const char *path, unsigned wanted)
+/* Hints at a rewrite with another filter, another rate or keys of 64 bits. Such keys cannot promise
+ * any rate, and those of a store do not get longer. */
+static void hint_rewrite(const char *path, const struct seen_options *o,
+                         enum unseen_setting setting)
 {
-    char image[4200];
-    snprintf(image, sizeof(image), " %s.image", path);
-    message_hint("chmod %03o %s%s", wanted, path, access(image + 1, F_OK) == 0 ? image : "");
+    struct unseen_store *store = NULL;
+    const struct unseen_store_options wanted = {.size = sizeof(wanted)};
+    const char *quoted = typed_quoted(path);
+    if (unseen_store_open(&store, path, &wanted, NULL) != UNSEEN_OK) {
+        return;
+    }
+    const struct unseen_store_info info = stores_info(store);
+    if (setting == UNSEEN_SETTING_FILTER) {
+        filters_hint_rewrite(o, unseen_store_set(store), info.fpr);
+    } else if (setting == UNSEEN_SETTING_KEY_BITS) {
+        message_hint("unseen rewrite --key-bits 64%s %s", stores_rate_for(store, 64), quoted);
+    } else if (info.key_bits == 64 && o->fpr < LOWEST_RATE_OF_64_BITS) {
+        message_hint("%s", typed_without("fpr"));
+    } else {
+        message_hint("unseen rewrite --fpr %g %s", o->fpr, quoted);
+    }
+    (void)unseen_store_close(store, NULL); /* was only read */
 }
 
 /* The command that changes the setting, or else the command at hand without it. */
 static void hint_setting(const char *path, const struct seen_options *o,
                          enum unseen_setting setting)
 {
-    char text[4200];
     char shape[FILTERS_SHAPE_CAP];
-    call(o, path, input_of(o), text, sizeof(text));
     switch (setting) {
     case UNSEEN_SETTING_PROFILE:
-        message_hint("%s", o->profile_hint ? o->profile_hint : text);
+        if (o->profile_hint) {
+            message_hint("%s", o->profile_hint);
+            return;
+        }
         break;
     case UNSEEN_SETTING_FILTER:
-        message_hint("unseen rewrite --filter %s %s", o->filter, path);
-        break;
+        hint_rewrite(path, o, setting);
+        return;
     case UNSEEN_SETTING_FPR:
-        if (o->fpr > 0) {
-            message_hint("unseen rewrite --fpr %g %s", o->fpr, path);
-        } else { /* --filter exact names a rate, too */
-            message_hint("%s", text);
+        if (o->fpr > 0) { /* --filter exact names a rate, too */
+            hint_rewrite(path, o, setting);
+            return;
         }
         break;
     case UNSEEN_SETTING_BITS_PER_KEY:
     case UNSEEN_SETTING_HASHES:
         filters_shape(o, shape);
-        message_hint("unseen rewrite%s %s", shape, path);
-        break;
+        message_hint("unseen rewrite%s %s", shape, typed_quoted(path));
+        return;
     case UNSEEN_SETTING_KEY_BITS:
         if (o->key_bits == 64) { /* shorter than any other */
-            message_hint("unseen rewrite --key-bits 64 %s", path);
-        } else {
-            message_hint("%s", text);
+            hint_rewrite(path, o, setting);
+            return;
         }
         break;
     case UNSEEN_SETTING_FILE_MODE:
-        hint_mode(path, o->file_mode);
-        break;
+        hint_mode("", path, o->file_mode);
+        return;
     default:
-        message_hint("%s", text);
         break;
     }
+    message_hint("%s", typed_without(STORES_SETTINGS));
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */
@@ -502,12 +554,12 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
     return opened;
 }
 
-/* All changes are committed, but the image could not be written. */
+/* All changes are committed, but the image could not be written; or without a log nothing is. */
 static void report_untidy(const char *path, const struct seen_options *o,
                           const struct unseen_error *error, bool no_log)
 {
-    if (no_log) {
-        stores_report_commit(path, o, error); /* the image is all that this store has */
+    if (no_log || error->status != UNSEEN_ERR_IMAGE) {
+        stores_report_commit(path, o, error); /* without a log, the image is all that there is */
         return;
     }
     message_error("%s", message_of(error));
@@ -559,8 +611,9 @@ struct unseen_store_info stores_info(struct unseen_store *store)
 const char *stores_rate_for(struct unseen_store *store, unsigned key_bits)
 {
     const bool grows = stores_stats(unseen_store_set(store)).abilities & UNSEEN_CAN_GROW;
-    return key_bits == 64 && grows && stores_info(store).fpr < 5.5e-10 ? STORES_RATE_OF_64_BITS
-                                                                       : "";
+    return key_bits == 64 && grows && stores_info(store).fpr < LOWEST_RATE_OF_64_BITS
+               ? STORES_RATE_OF_64_BITS
+               : "";
 }
 
 struct unseen_set_stats stores_stats(const struct unseen_set *set)

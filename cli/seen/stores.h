@@ -17,7 +17,9 @@ enum stores_type {
     STORES_IMAGE,   /* the image of a store */
     STORES_LIST,    /* made by `unseen build` */
     STORES_FOREIGN, /* a foreign filter, made by `unseen import` */
-    STORES_BITMAP   /* made by `unseen bits` */
+    STORES_BITMAP,  /* made by `unseen bits` */
+    STORES_SET,     /* made by unseen_set_save */
+    STORES_LEASES   /* beside a store that is served */
 };
 
 /* Looks at the first bytes of the regular file at path ("-": standard input). */
@@ -70,6 +72,14 @@ void stores_report_commit(const char *path, const struct seen_options *o,
  * store that it has made and in which there is nothing is removed: it would only be in the way. */
 bool stores_close(struct unseen_store *store, const char *path, const struct seen_options *o,
                   bool run_failed);
+
+/* The options that are about a store, for the command without one. */
+#define STORES_OPTIONS "store dry-run no-log mode wait token-file key-bits like"
+
+/* The options that only a new store has a use for, for the command without them. */
+#define STORES_SETTINGS                                                                            \
+    "profile rule drop-params only-params filter fpr bits hashes key-bits capacity seed "          \
+    "seed-file no-log mode like"
 
 /* The lowest rate of a power of ten that keys of 64 bits allow, as an option for a hint. */
 #define STORES_RATE_OF_64_BITS " --fpr 1e-9"

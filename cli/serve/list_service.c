@@ -11,6 +11,7 @@
 
 #include "clock.h"
 #include "print/message.h"
+#include "print/typed.h"
 #include "seen/stores.h"
 #include "serve/names.h"
 
@@ -49,7 +50,7 @@ static bool check_list(const struct service *s, const struct opened_list *list)
     }
     if (s->expressions && kind != UNSEEN_KIND_EXPRESSIONS) {
         message_error("%s was not built with --expressions", s->path);
-        message_hint("unseen build --expressions %s FILE", s->path);
+        message_hint("unseen build --expressions %s FILE", typed_quoted(s->path));
         return false;
     }
     return true;

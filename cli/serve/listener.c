@@ -19,6 +19,7 @@
 
 #include "address.h"
 #include "print/message.h"
+#include "print/typed.h"
 
 enum {
     SYSTEMD_FD = 3 /* the first that systemd passes on */
@@ -172,9 +173,9 @@ static void hint_address(const char *where)
 {
     const char *port = NULL;
     if (address_is_named(where, &port)) {
-        message_hint("an address in numbers: --listen 127.0.0.1:%s", port);
+        message_hint("an address in numbers: %s", typed_with("--listen 127.0.0.1:%s", port));
     } else if (strchr(where, '/') || strstr(where, ".sock")) {
-        message_hint("--listen unix:%s", where);
+        message_hint("%s", typed_with("--listen unix:%s", typed_quoted(where)));
     } else {
         message_hint("--listen unix:PATH, or an address in numbers: --listen 127.0.0.1:7007");
     }
@@ -199,7 +200,8 @@ static void report_failure(const struct listen_options *o, int error)
     message_error("cannot listen on %s: %s", where,
                   error ? strerror(error) : "no socket was passed on");
     if (error == EADDRINUSE) {
-        message_hint("another server listens there: unseen -s %s FILE asks it", where);
+        message_hint("another server listens there; to ask it: unseen -s %s FILE",
+                     typed_quoted(where));
     } else if (error == ENOENT && slash && slash > path) {
         message_hint("mkdir -p %.*s", (int)(slash - path), path);
     } else if (error == EINVAL) {

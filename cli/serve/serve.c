@@ -11,6 +11,7 @@
 #include "lines/profile.h"
 #include "print/message.h"
 #include "print/suggest.h"
+#include "print/typed.h"
 #include "seen/filter_words.h"
 #include "seen/stores.h"
 #include "seen/token.h"
@@ -53,8 +54,7 @@ static bool check_reach(const struct options *o)
     const char *where = o->serve.listen;
     if (where && !o->seen.token_file && listener_is_remote(where)) {
         message_error("%s accepts connections from other machines without a token", where);
-        message_hint("unseen serve --listen %s --token-file FILE %s, behind a firewall", where,
-                     o->seen.path);
+        message_hint("behind a firewall: %s", typed_with("--token-file FILE"));
         return false;
     }
     return true;
@@ -70,15 +70,15 @@ static bool check_clients(const struct options *o)
         o->serve.protocol || (o->seen.dry_run && !(where && listener_is_remote(where)));
     if (o->serve.group && !is_local) {
         message_error("--group is for a unix: socket, and %s is not one", where);
-        message_hint("unseen serve --listen unix:PATH --group %s %s", o->serve.group, o->seen.path);
+        message_hint("%s", typed_with("--listen unix:PATH"));
     } else if (o->seen.token_file && is_local) {
         message_error(
             "--token-file is for a port: who may open a unix: socket may change the store");
-        message_hint("unseen serve --listen %s --mode 660 --group GROUP %s", where, o->seen.path);
+        message_hint("%s", typed_changed("token-file", "--mode 660 --group GROUP"));
     } else if (o->seen.token_file && is_asked_only) {
         message_error("--token-file lets clients change the store, which %s never does",
                       o->serve.protocol ? "--protocol" : "-n");
-        message_hint("unseen serve --listen %s --token-file FILE %s", where, o->seen.path);
+        message_hint("%s", typed_without("token-file"));
     } else {
         return true;
     }
@@ -89,14 +89,15 @@ static bool check_line_protocol(const struct options *o)
 {
     if (o->input.nfiles > 0) {
         message_error("one file is served, and requests come from standard input");
-        message_hint("unseen serve %s < FILE", o->seen.path);
+        message_hint("unseen serve %s < %s", typed_quoted(o->seen.path),
+                     typed_quoted(o->input.files[0]));
         return false;
     }
     return check_reach(o);
 }
 
 /* Reports an unknown protocol. Programs have other names than the protocols that they speak. */
-static void report_protocol(const char *name, const char *path)
+static void report_protocol(const char *name)
 {
     static const struct {
         const char *program;
@@ -116,7 +117,7 @@ static void report_protocol(const char *name, const char *path)
         n.best = strcmp(speaks[i].program, name) == 0 ? speaks[i].protocol : n.best;
     }
     message_error("unknown protocol %s: it is one of %s", name, protocol_names);
-    message_hint("unseen serve --protocol %s %s", n.best ? n.best : "NAME", path);
+    message_hint("%s", typed_with("--protocol %s", n.best ? n.best : "NAME"));
 }
 
 /* Reports that the service has no answers of the kind that an option sets, or lacks the option. */
@@ -125,18 +126,17 @@ static bool check_answers(const struct options *o, const struct protocol *protoc
     const char *name = o->serve.protocol;
     if (o->serve.redirect && !protocol->has_redirect) {
         message_error("--redirect is for --protocol squid-rewrite");
-        message_hint("unseen serve --protocol %s %s", name, o->seen.path);
+        message_hint("%s", typed_with("--protocol squid-rewrite"));
         return false;
     }
     if (protocol->has_redirect && !o->serve.redirect) {
         message_error("--protocol %s needs a page to show instead", name);
-        message_hint("unseen serve --protocol %s --redirect http://127.0.0.1/blocked.html %s", name,
-                     o->seen.path);
+        message_hint("%s", typed_with("--redirect http://127.0.0.1/blocked.html"));
         return false;
     }
     if (o->serve.reply && !protocol->has_reply) {
         message_error("the protocol %s has no place for --reply", name);
-        message_hint("unseen serve --protocol %s %s", name, o->seen.path);
+        message_hint("%s", typed_without("reply"));
         return false;
     }
     return check_text("reply", o->serve.reply) && check_text("redirect", o->serve.redirect);
@@ -147,17 +147,17 @@ static bool check_protocol(const struct options *o, const struct protocol *proto
     const char *name = o->serve.protocol;
     if (o->input.nfiles > 0) {
         message_error("one file is served");
-        message_hint("unseen serve --protocol %s %s", name, o->seen.path);
+        message_hint("unseen serve --protocol %s %s", name, typed_quoted(o->seen.path));
         return false;
     }
     if (!protocol) {
-        report_protocol(name, o->seen.path);
+        report_protocol(name);
         return false;
     }
     if (makes_store(o)) {
         message_error("--protocol only asks, and makes no store");
-        message_hint("unseen build [OPTION]... %s FILE, then unseen serve --protocol %s %s",
-                     o->seen.path, name, o->seen.path);
+        message_hint("options of a store belong to the command that makes it: %s",
+                     typed_without(STORES_SETTINGS));
         return false;
     }
     if (!check_answers(o, protocol)) {
@@ -204,7 +204,7 @@ static bool open_service(struct service *s, const struct options *o)
     }
     if (!s->protocol->finds && makes_store(o)) {
         message_error("%s is a list: it is served as it was built", s->path);
-        message_hint("unseen serve %s", s->path);
+        message_hint("%s", typed_without(STORES_SETTINGS));
         return false;
     }
     return (!o->serve.expressions ||

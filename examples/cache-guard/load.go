@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"sort"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -63,7 +64,8 @@ func (l *loader) pick(r *rand.Rand, n int64) int64 {
 
 func (l *loader) ask(client *http.Client, n, id int64) {
 	start := time.Now()
-	answer, err := client.Get(fmt.Sprintf("%sarticles/%d", l.urls[n%int64(len(l.urls))], id))
+	url := fmt.Sprintf("%s/articles/%d", strings.TrimRight(l.urls[n%int64(len(l.urls))], "/"), id)
+	answer, err := client.Get(url)
 	var body []byte
 	status := 0
 	if err == nil {
@@ -82,7 +84,9 @@ func (l *loader) ask(client *http.Client, n, id int64) {
 	l.all.Requests++
 	switch {
 	case err != nil || status >= 500:
-		l.all.Failed++
+		if l.all.Failed++; l.all.Failed == 1 {
+			fmt.Fprintf(os.Stderr, "cache-guard: %s: status %d, %v\n", url, status, err)
+		}
 	case status == http.StatusNotFound:
 		l.all.Absent++
 		l.all.Wrong += toInt(exists)

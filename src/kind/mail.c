@@ -10,9 +10,9 @@
  *     asked for Jo@Mail.Evil.example              jo@mail.evil.example, mail.evil.example,
  *                                                 evil.example, example
  *
- * All letters of ASCII become small, also before the @. Only the receiving host may tell Jo from jo
- * (RFC 5321, section 2.4), but hardly any host does, and a sender must not get past a list by a
- * capital. Names that are not ASCII become A-labels as in URLs, so that both spellings of an
+ * ASCII letters are put into lower case, also before the @. Only the receiving host may tell Jo
+ * from jo (RFC 5321, section 2.4), but hardly any host does, and a sender must not get past a list
+ * by a capital. Names that are not ASCII become A-labels as in URLs, so that both spellings of an
  * internationalised domain meet. Tags (jo+tag@) are kept: their meaning is up to the host.
  *
  * A bare top-level domain is refused as an entry. Questions ask for it all the same, so that it

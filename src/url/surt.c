@@ -4,10 +4,11 @@
  *
  *     http://www.Example.com:8080/A/?b=2&a=1  ->  com,example:8080)/a?a=1&b=2
  *
- * The published rules read a URL as Safe Browsing does (safebrowsing.c), but keep the port. Then a
- * www goes, letters become small, sessions go, the slash at the end of a path goes, parameters are
- * sorted, and an empty query goes. Each rule looks for sessions once, from the end, wherever their
- * text stands; the function does the same, because the keys must be equal to the keys in files. */
+ * The published rules read a URL as Safe Browsing does (safebrowsing.c), but keep the port. Then
+ * they drop www, session ids, the slash at the end of a path and an empty query, put everything
+ * into lower case and sort the parameters. Each rule looks for sessions once, from the end,
+ * wherever their text stands; the function does the same, because the keys must be equal to the
+ * keys in files. */
 #include <string.h>
 
 #include "url/ascii.h"

@@ -40,7 +40,7 @@ same out <(printf 'http://c/\n')
 same s.txt <(printf 'http://a/\nhttp://b/\nhttp://c/\n')
 cp s.txt before
 "$UNSEEN" -x s.txt new.txt >> s.txt 2> err
-holds grep -qx 'unseen: hint: unseen -x s.txt -o s.txt --tee FILE' err
+holds grep -qx 'unseen: hint: unseen -o s.txt --tee -x s.txt new.txt' err
 same s.txt before
 # In one command: the file is continued, and first its last line gets an end.
 for words in '-o s.txt' '-o ./s.txt' '-j 3 -o s.txt' '-x new.txt -o s.txt'; do
@@ -76,7 +76,7 @@ done
 run -x s.txt -o s.txt -k 1 new.txt
 expect 2 '' '*'
 run -x s.txt -D s.txt new.txt
-expect 2 '' 'unseen: error: s.txt is both input and output\nunseen: hint: unseen -x s.txt -o s.txt --tee FILE\n'
+expect 2 '' 'unseen: error: s.txt is both input and output\nunseen: hint: *\n'
 run -x s.txt -o s.txt s.txt
 expect 2 '' '*'
 same s.txt before
@@ -101,7 +101,7 @@ holds [ ! -s err ]
 
 # Names without a scheme: three lines, unless told.
 printf 'a.example.com\nA.EXAMPLE.com\na.example.com/\n' > names
-scheme='unseen: hint: no line has a scheme, so no line is a URL; unseen --rule default-scheme FILE takes example.com for http://example.com\n'
+scheme='unseen: hint: no line has a scheme, so no line is a URL; to take example.com for http://example.com: unseen --rule default-scheme names\n'
 run names
 expect 0 'a.example.com\nA.EXAMPLE.com\na.example.com/\n' "$scheme"
 run --rule default-scheme names
@@ -168,10 +168,10 @@ wrong() {
     run "$@"
     expect 2 '' "$want"
 }
-wrong 'unseen: error: --tee has no meaning without -o\nunseen: hint: unseen --tee -o FILE FILE\n' --tee known.txt
-wrong 'unseen: error: -c prints a number, --tee prints lines\nunseen: hint: unseen -c FILE\n' -c --tee -o x known.txt
-wrong 'unseen: error: --tee prints to standard output, and so does -o\nunseen: hint: unseen FILE\n' --tee -o - known.txt
-wrong 'unseen: error: new lines and repeats both go to standard output\nunseen: hint: unseen --mark FILE tells them apart in one file\n' \
+wrong 'unseen: error: --tee has no meaning without -o\nunseen: hint: unseen -o NEW --tee known.txt\n' --tee known.txt
+wrong 'unseen: error: -c prints a number, --tee prints lines\nunseen: hint: unseen -c -o x known.txt\n' -c --tee -o x known.txt
+wrong 'unseen: error: --tee prints to standard output, and so does -o\nunseen: hint: unseen known.txt\n' --tee -o - known.txt
+wrong 'unseen: error: new lines and repeats both go to standard output\nunseen: hint: to tell them apart in one file: unseen --mark -o x known.txt\n' \
     --tee -o x -D - known.txt
 "$UNSEEN" --tee -o same.out known.txt > same.out 2> err
 holds grep -q '^unseen: error: --tee prints to standard output, and so does -o$' err

@@ -112,9 +112,9 @@ run check bytes.list
 expect 0 'a\377b\n' ''
 rm in
 run build --kind mail --expressions x.list sites.txt
-expect 2 '' 'unseen: error: --expressions is for URLs, not for the kind mail\nunseen: hint: unseen build --expressions x.list FILE\n'
+expect 2 '' 'unseen: error: --expressions is for URLs, not for the kind mail\nunseen: hint: unseen build --expressions x.list sites.txt\n'
 run build --kind ip -p crawl x.list sites.txt
-expect 2 '' 'unseen: error: entries of the kind ip need no profile\nunseen: hint: unseen build --kind ip x.list FILE\n'
+expect 2 '' 'unseen: error: entries of the kind ip need no profile\nunseen: hint: unseen build --kind ip x.list sites.txt\n'
 run build --kind urls x.list sites.txt
 expect 2 '' '*'
 holds grep -q "'urls' is not url, expressions, mail, ip or phone" err
@@ -122,7 +122,7 @@ holds grep -q "'urls' is not url, expressions, mail, ip or phone" err
 # ---- what is refused ---------------------------------------------------------------------------
 printf 'http://ok.example/\n/\nhttp://fine.example/\n' > root.txt
 run build x.list in.txt root.txt
-expect 2 '' "unseen: error: root.txt:2: '/' is the root of everything or a bare top-level domain, not a page\nunseen: error: nothing was built\nunseen: hint: unseen build --skip-dangerous x.list FILE leaves out dangerous entries; --dangerous takes them\n"
+expect 2 '' "unseen: error: root.txt:2: '/' is the root of everything or a bare top-level domain, not a page\nunseen: error: nothing was built\nunseen: hint: *\n"
 holds [ ! -e x.list ] && holds [ ! -e x.list.building ]
 printf 'evil.example/\n/\ncom\nfine.example\n' > dangerous.txt
 run build --expressions x.list dangerous.txt
@@ -184,7 +184,7 @@ expect 1 '' ''
 run build text.list in.txt
 cp in.txt keep.txt
 run build keep.txt big.txt
-expect 2 '' 'unseen: error: keep.txt is not a list, and is not replaced\nunseen: hint: unseen build NEW.list FILE\n'
+expect 2 '' 'unseen: error: keep.txt is not a list, and is not replaced\nunseen: hint: unseen build NEW.list keep.txt big.txt\n'
 same keep.txt in.txt
 "$UNSEEN" add s.unseen in.txt
 run build s.unseen big.txt
@@ -207,7 +207,7 @@ holds grep -q 'cannot make .*no/such/folder.list.building' err
 cp in.txt in
 for name in '' -; do
     run build "$name"
-    expect 2 '' "unseen: error: the list needs a file name, and '$name' is not one\nunseen: hint: unseen build NEW.list FILE, or - in place of FILE for standard input\n"
+    expect 2 '' "unseen: error: the list needs a file name, and '$name' is not one\nunseen: hint: *\n"
     run build --force "$name" big.txt
     expect 2 '' '*'
 done

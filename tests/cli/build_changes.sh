@@ -84,7 +84,7 @@ holds [ ! -e x.list ] && holds [ ! -e x.list.building ]
 run build new.list urls.txt
 expect 0 '' '*'
 holds grep -q '^unseen: warning: 17 changes of new.list ' err
-holds grep -q '^unseen: hint: unseen build --from new.list new.list FILE' err
+holds grep -q '^unseen: hint: to take them over: unseen build --from new.list ' err
 run build new.list urls.txt
 expect 0 '' ''
 

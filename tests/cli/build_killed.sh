@@ -139,7 +139,7 @@ for option in --restart --resume '--checkpoint 60'; do
     run build $option got.list one.txt
     expect 2 '' '*'
     holds grep -q "^unseen: error: ${option%% *} is not an option of unseen build: .* begins anew$" err
-    holds grep -q '^unseen: hint: unseen build LIST FILE$' err
+    holds grep -q '^unseen: hint: unseen build ' err
 done
 
 # ---- no disk left ---------------------------------------------------------------------------------

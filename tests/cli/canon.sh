@@ -144,11 +144,11 @@ printf '../x\n' > in
 run canon --surt --base http://E.com/a/b/
 expect 0 'com,e)/a/x\n' ''
 run canon --surt -p crawl
-expect 2 '' 'unseen: error: --surt prints keys by rules of its own, -p says which spellings are one URL\nunseen: hint: unseen canon --surt FILE\n'
+expect 2 '' 'unseen: error: --surt prints keys by rules of its own, -p says which spellings are one URL\nunseen: hint: unseen canon --surt\n'
 run canon --keep-www
-expect 2 '' 'unseen: error: --keep-www has no meaning without --surt\nunseen: hint: unseen canon --surt --keep-www FILE\n'
+expect 2 '' 'unseen: error: --keep-www has no meaning without --surt\nunseen: hint: unseen canon --surt --keep-www\n'
 run canon --surt --expressions
-expect 2 '' 'unseen: error: --surt prints keys by rules of its own, --expressions prints several lines for a URL\nunseen: hint: unseen canon --surt FILE\n'
+expect 2 '' 'unseen: error: --surt prints keys by rules of its own, --expressions prints several lines for a URL\nunseen: hint: unseen canon --surt\n'
 
 # References.
 printf '../x\n//F.com\n?q\n#f\nhttp://G.com\nmailto:a\n\nhttp://\n' > in
@@ -215,7 +215,7 @@ expect 2 'http://e.com/\n' 'unseen: error: cannot open missing: No such file or 
 run canon --max-line 5 one
 expect 2 '' 'unseen: error: one:1: line of 12 bytes left out: --max-line is 5\n'
 run canon -o one one
-expect 2 '' 'unseen: error: one is both input and output\nunseen: hint: unseen canon -o NEW FILE && mv NEW FILE\n'
+expect 2 '' 'unseen: error: one is both input and output\nunseen: hint: unseen canon -o NEW one && mv NEW one\n'
 holds [ -s one ]
 for option in '' --json --expressions; do
     "$UNSEEN" canon $option one > /dev/full 2> err
@@ -343,10 +343,10 @@ expect 0 '{"input":"http://e.com/","status":"unchanged","canonical":"http://e.co
 {"input":"http://e.com/2","status":"unchanged","canonical":"http://e.com/2","shard":350243}
 {"input":"foo","status":"failed","canonical":null,"shard":656024}\n' ''
 run canon --shard 20 --expressions
-expect 2 '' 'unseen: error: --shard prints the share of each line, --expressions prints several lines for a URL\nunseen: hint: unseen canon --shard 20 FILE\n'
+expect 2 '' 'unseen: error: --shard prints the share of each line, --expressions prints several lines for a URL\nunseen: hint: unseen canon --shard 20\n'
 for value in 0 1/20 1000001 x; do
     run canon --shard $value
-    expect 2 '' "unseen: error: --shard: '$value' is not a number of shares from 1 to 1000000\nunseen: hint: unseen canon --shard 20\n"
+    expect 2 '' "unseen: error: --shard: '$value' is not a number of shares from 1 to 1000000\nunseen: hint: such as --shard 20\n"
 done
 
 # Scrapy's fingerprints, as Scrapy 2.19 made them.
@@ -409,7 +409,7 @@ printf 'not url\n' > in
 run canon --fingerprint
 expect 0 'not%%20url\n' ''
 run canon --fingerprint -p crawl
-expect 2 '' "unseen: error: --fingerprint is Scrapy's, and needs -p scrapy\nunseen: hint: unseen canon --fingerprint FILE\n"
+expect 2 '' "unseen: error: --fingerprint is Scrapy's, and needs -p scrapy\nunseen: hint: unseen canon --fingerprint\n"
 run canon --fingerprint --surt
-expect 2 '' 'unseen: error: --fingerprint prints fingerprints, --surt prints keys by rules of its own\nunseen: hint: unseen canon --fingerprint FILE\n'
+expect 2 '' 'unseen: error: --fingerprint prints fingerprints, --surt prints keys by rules of its own\nunseen: hint: unseen canon --fingerprint\n'
 finish

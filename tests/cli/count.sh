@@ -103,15 +103,15 @@ printf 'abc\nd\n' > long
 run count --max-line 1 long
 expect 2 '' 'unseen: error: long:1: line of 3 bytes left out: --max-line is 1\n'
 run count -o one one
-expect 2 '' 'unseen: error: one is both input and output\nunseen: hint: unseen count -o NEW FILE && mv NEW FILE\n'
+expect 2 '' 'unseen: error: one is both input and output\nunseen: hint: unseen count -o NEW one && mv NEW one\n'
 run count --by x one
-expect 2 '' "unseen: error: --by: 'x' is not a field number, a .path or host\nunseen: hint: unseen count --by .x\n"
+expect 2 '' "unseen: error: --by: 'x' is not a field number, a .path or host\nunseen: hint: unseen count --by .x one\n"
 run count --by hst one
-expect 2 '' "unseen: error: --by: 'hst' is not a field number, a .path or host\nunseen: hint: unseen count --by host\n"
+expect 2 '' "unseen: error: --by: 'hst' is not a field number, a .path or host\nunseen: hint: unseen count --by host one\n"
 run count --by 12,2 one
-expect 2 '' "unseen: error: --by: '12,2' is not a field number, a .path or host\nunseen: hint: unseen count --by 12\n"
+expect 2 '' "unseen: error: --by: '12,2' is not a field number, a .path or host\nunseen: hint: unseen count --by 12 one\n"
 run count --by 1 --by 2 one
-expect 2 '' 'unseen: error: --by is given twice: 1 and 2\nunseen: hint: unseen count --by 1 FILE, then --by 2: a group has one name\n'
+expect 2 '' 'unseen: error: --by is given twice: 1 and 2\nunseen: hint: unseen count --by 1 one\n'
 run count -t , one
 expect 2 '' '*'
 run count -v one
@@ -144,7 +144,7 @@ run count a.unseen wide.unseen
 expect 2 '' '*'
 holds grep -q 'wide.unseen has keys of 128 bits' err
 run count a.unseen first
-expect 2 '' 'unseen: error: first is not a store, but others are\nunseen: hint: unseen add STORE first, then unseen count STORE...\n'
+expect 2 '' 'unseen: error: first is not a store, but others are\nunseen: hint: to make a store of it: unseen add NEW.unseen first\n'
 run count -k 1 a.unseen
 expect 2 '' '*'
 # Other files with sets of unseen.
@@ -152,7 +152,7 @@ seq 3 | "$UNSEEN" bits add b.bits
 run count b.bits
 expect 2 '' 'unseen: error: b.bits is a bitmap of integers\nunseen: hint: unseen bits count b.bits\n'
 run count --both b.bits b.bits
-expect 2 '' 'unseen: error: b.bits is a bitmap of integers\nunseen: hint: unseen bits and NEW b.bits ...\n'
+expect 2 '' 'unseen: error: b.bits is a bitmap of integers\nunseen: hint: unseen bits and NEW b.bits b.bits\n'
 run count first b.bits
 expect 2 '' '*'
 # --stats: the figures beside the count.
@@ -201,13 +201,13 @@ run count --both --stats=json left right
 expect 0 '1\n' '*'
 holds grep -q '^{"lines":4,"new":1,"seen":3,' err
 run count --both twos
-expect 2 '' 'unseen: error: --both counts what is in each of several files\nunseen: hint: unseen count --both FILE FILE\n'
+expect 2 '' 'unseen: error: --both counts what is in each of several files\nunseen: hint: unseen count --both twos FILE\n'
 run count --both twos - - < twos
-expect 2 '' 'unseen: error: standard input can be read only once\nunseen: hint: unseen count --both FILE - < FILE\n'
+expect 2 '' 'unseen: error: standard input can be read only once\nunseen: hint: give the others as files\n'
 run count --both twos missing
 expect 2 '' 'unseen: error: cannot open missing: No such file or directory\n'
 run count --both -k 1 --by 2 mon.tsv tue.tsv
-expect 2 '' 'unseen: error: --both counts what files share, --by counts each group apart\nunseen: hint: unseen count -k 1 --by 2 --returning FILE\n'
+expect 2 '' 'unseen: error: --both counts what files share, --by counts each group apart\nunseen: hint: *\n'
 
 # Of stores; who was removed is in none.
 for name in twos threes middle; do
@@ -240,7 +240,7 @@ done
 run count --returning --json -p none -k 1 --by 2 mon.tsv tue.tsv
 expect 0 '{"group":"mon","count":1500,"returning":0}\n{"group":"tue","count":1000,"returning":500}\n' ''
 run count --returning twos
-expect 2 '' 'unseen: error: --returning has no meaning without --by\nunseen: hint: unseen count -k 1 --by 2 --returning FILE\n'
+expect 2 '' 'unseen: error: --returning has no meaning without --by\nunseen: hint: *\n'
 run count --returning -k 1 --by 2 nothing
 expect 0 '' ''
 finish

@@ -45,58 +45,62 @@ wrong() { # WANT_ERROR WANT_HINT ARG...
     expect 2 '' "unseen: error: $want_error\nunseen: hint: $want_hint\n"
 }
 wrong 'unknown option --uniqe' 'unseen --help' --uniqe
-wrong 'unknown option --ouput' 'unseen --output' --ouput=x
+wrong 'unknown option --ouput' 'unseen --output x' --ouput=x
 wrong 'unknown option --counts' 'unseen --count' --counts
 # Names are written out: a beginning must not reach an option that empties a file.
 cp one precious
-wrong 'unknown option --rep' 'unseen --repeats' --rep precious
-wrong 'unknown option --outp' 'unseen --output' --outp=precious
+wrong 'unknown option --rep' 'unseen --repeats precious' --rep precious
+wrong 'unknown option --outp' 'unseen --output precious' --outp=precious
 same one precious
 wrong 'unknown option -Q' 'unseen --help' -Q
 wrong 'unknown option -Q' 'unseen --help' -vQc
 wrong '--count takes no value' 'unseen --count' --count=3
-wrong '--max needs a value: N' 'unseen --max 1000' -m
-wrong '--output needs a value: FILE' 'unseen --output FILE' one --output
+wrong '--max needs a value: N' 'such as --max 1000' -m
+run one --output
+expect 2 '' 'unseen: error: --output needs a value: FILE\n'
 for value in x -1 1.5 1e30 1e 0x10 5Q 5KK '' ' 1' 18446744073709551616; do
-    wrong "--max: '$value' is not a number of lines" 'unseen --max 1000' -m "$value"
+    wrong "--max: '$value' is not a number of lines" 'such as --max 1000' -m "$value"
 done
 for value in 0 1 2 -1 1e x 1%% nan inf 0x1p-4 ''; do
-    wrong "--fpr: '$value' is not a rate above 0 and below 1" 'unseen --fpr 1e-6' --fpr "${value/\%\%/%}"
+    wrong "--fpr: '$value' is not a rate above 0 and below 1" 'such as --fpr 1e-6' --fpr "${value/\%\%/%}"
 done
 wrong '--fpr 1e-13: the filter promises no false-positive rate this low' 'unseen --fpr 1e-12' --fpr 1e-13
 wrong '--filter nothing: no such name' 'unseen help filters' --filter nothing
 for seed in '' 0x 0X 0x1 0xabc 0xgg "0x12 "; do
-    wrong "--seed: its value is not a text, or 0x and pairs of hexadecimal digits" 'unseen --seed 0x$(openssl rand -hex 32)' --seed "$seed"
+    wrong "--seed: its value is not a text, or 0x and pairs of hexadecimal digits" 'such as --seed 0x$(openssl rand -hex 32)' --seed "$seed"
 done
-wrong "--max-line: '-1' is not a number of bytes" 'unseen --max-line 64K' --max-line -1
+wrong "--max-line: '-1' is not a number of bytes" 'such as --max-line 64K' --max-line -1
 for value in 40 32 9 x ''; do
-    wrong "--long: '$value' is not a number from 10 to 31" 'unseen --long=31' --long="$value"
+    wrong "--long: '$value' is not a number from 10 to 31" 'such as --long=31' --long="$value"
 done
 for value in 0/2 3/2 1 1/ /2 1/0 a/b 1/2/3 1/1000001; do
-    wrong "--shard: '$value' is not a share I/N with I from 1 to N" 'unseen --shard 1/4' --shard "$value"
+    wrong "--shard: '$value' is not a share I/N with I from 1 to N" 'such as --shard 1/4' --shard "$value"
 done
 for value in 0 -1 x 1025; do
-    wrong "--threads: '$value' is not auto or a number from 1 to 64" 'unseen --threads 2' -j "$value"
+    wrong "--threads: '$value' is not auto or a number from 1 to 64" 'such as --threads 2' -j "$value"
 done
-wrong "--stats: 'xml' is not text or json" 'unseen --stats=json' --stats=xml
-wrong "--progress: 'maybe' is not auto, always or never" 'unseen --progress=never' --progress=maybe
+run --stats=xml
+expect 2 '' "unseen: error: --stats: 'xml' is not text or json\n"
+run --progress=maybe
+expect 2 '' "unseen: error: --progress: 'maybe' is not auto, always or never\n"
+wrong "--stats: 'jsn' is not text or json" 'unseen --stats=json one' --stats=jsn one
 wrong "no help on 'chek'" 'unseen help check' help chek
-wrong "no profile 'crwl'" 'unseen -p crawl' -p crwl
+wrong "no profile 'crwl'" 'unseen --profile crawl' -p crwl
 wrong "no profile 'url'" 'unseen help profiles' --profile url
-wrong "no profile 'Crawl'" 'unseen canon -p crawl' canon -p Crawl
+wrong "no profile 'Crawl'" 'unseen canon --profile crawl' canon -p Crawl
 wrong "no profile ''" 'unseen help profiles' -p ''
 wrong "no rule 'strip-ww'" 'unseen --rule strip-www' --rule strip-ww
-wrong "no rule 'no-strip-ww'" 'unseen explain --rule no-strip-www' explain --rule strip-www,no-strip-ww u
+wrong "no rule 'no-strip-ww'" 'unseen explain --rule strip-www,no-strip-www u' explain --rule strip-www,no-strip-ww u
 wrong "no rule 'sort'" 'unseen help rules' --rule sort-query --rule sort
-wrong 'the profile scrapy does not have the rule strip-www' 'unseen -p crawl --rule strip-www' -p scrapy \
+wrong 'the profile scrapy does not have the rule strip-www' 'unseen --profile crawl --rule keep-fragment,strip-www' -p scrapy \
     --rule keep-fragment,strip-www
 wrong 'the profile crawl does not have the rule drop-blank-values' \
-    'unseen -p scrapy --rule drop-blank-values' --rule drop-blank-values
-wrong 'the profile none does not have the rule strip-www' 'unseen -p crawl --rule strip-www' -p none --rule strip-www
+    'unseen --profile scrapy --rule drop-blank-values' --rule drop-blank-values
+wrong 'the profile none does not have the rule strip-www' 'unseen --profile crawl --rule strip-www' -p none --rule strip-www
 for value in '' ',' 'a,' ',a' a,,b; do
-    wrong "--rule: '$value' is not a list of rules" 'unseen --rule strip-www' --rule "$value"
+    wrong "--rule: '$value' is not a list of rules" 'such as --rule strip-www' --rule "$value"
 done
-wrong '--profile needs a value: NAME' 'unseen --profile crawl' -p
+wrong '--profile needs a value: NAME' 'such as --profile crawl' -p
 wrong 'unknown option -v' 'unseen canon --help' canon -v
 wrong 'unknown option --jsno' 'unseen canon --json' canon --jsno
 wrong 'unknown option --stats' 'unseen canon --help' canon --stats=json
@@ -108,54 +112,54 @@ holds grep -q '^unseen: hint: ' err
 
 # An option behind a file is the one that is named, in every command; so is the nearest one.
 wrong 'unknown option --foo' 'unseen --help' one --foo
-wrong 'unknown option --ouput' 'unseen --output' one two --ouput
-wrong 'unknown option --ouput' 'unseen --output' one --ouput=x two
-wrong 'unknown option --counts' 'unseen check --count' check s.unseen one --counts
+wrong 'unknown option --ouput' 'unseen --output FILE one two' one two --ouput
+wrong 'unknown option --ouput' 'unseen --output x one two' one --ouput=x two
+wrong 'unknown option --counts' 'unseen check --count s.unseen one' check s.unseen one --counts
 wrong 'unknown option --foo' 'unseen build --help' build x.list one --foo
-wrong '--count takes no value' 'unseen --count' one --count=3
-wrong 'unknown option --rep' 'unseen --repeats' one --rep precious
+wrong '--count takes no value' 'unseen --count one' one --count=3
+wrong 'unknown option --rep' 'unseen --repeats precious one' one --rep precious
 # Letters that changed places are near; another short word is not.
-wrong 'unknown option --sotre' 'unseen --store' --sotre
+wrong 'unknown option --sotre' 'unseen --store STORE' --sotre
 for option in --foo --url --fop --xyz; do
     wrong "unknown option $option" 'unseen --help' "$option"
 done
-wrong '--sort is not an option of this tool: the order is always that of the input' 'unseen FILE | sort' --sort
+wrong '--sort is not an option of this tool: the order is always that of the input' 'unseen | sort' --sort
 wrong '--head is not an option of this tool: it has another name here' 'unseen -m N FILE' --head
 wrong '--json is not an option of this tool: lines are printed as they came' \
-    'unseen -k .url FILE reads JSON lines; unseen --stats=json FILE prints figures' --json
+    'JSON lines are read with -k .url, and --stats=json prints figures' --json
 wrong '--seed is not an option of unseen merge: NEW gets the seed of the first IN' \
-    'unseen merge NEW IN..., of stores made with one --seed-file' merge --seed 42 a b
+    'the inputs must be made with one --seed-file' merge --seed 42 a b
 wrong '--seed is not an option of unseen rewrite: a store keeps the seed that it was made with' \
-    'unseen add --seed-file seed.key NEW.unseen FILE makes another store' rewrite --seed 42 a
+    'to make another store: unseen add --seed-file seed.key NEW.unseen FILE' rewrite --seed 42 a
 
-wrong '-o is not an option of unseen merge: the new store is the first name' 'unseen merge NEW IN...' merge -o a b
-wrong '-o is not an option of unseen build: the list is the first name' 'unseen build LIST FILE' build -o a b
-wrong '-n is not an option of unseen sort: integers are sorted by their value anyway' 'unseen sort FILE' sort -n one
-wrong '-c is not an option of unseen count: it counts anyway' 'unseen count FILE' count -c one
-wrong '--add is not an option of unseen allow: the lines of the input are allowed' 'unseen allow LIST FILE' allow bad.list --add one
+wrong '-o is not an option of unseen merge: the new store is the first name' 'unseen merge a b' merge -o a b
+wrong '-o is not an option of unseen build: the list is the first name' 'unseen build a b' build -o a b
+wrong '-n is not an option of unseen sort: integers are sorted by their value anyway' 'unseen sort one' sort -n one
+wrong '-c is not an option of unseen count: it counts anyway' 'unseen count one' count -c one
+wrong '--add is not an option of unseen allow: the lines of the input are allowed' 'unseen allow bad.list one' allow bad.list --add one
 wrong 'unknown protocol nginx: it is one of squid, squid-rewrite, postfix-policy, tcp-table, socketmap, http-auth' \
     'unseen serve --protocol http-auth bad.list' serve bad.list --protocol nginx
 wrong 'unknown protocol squit: it is one of squid, squid-rewrite, postfix-policy, tcp-table, socketmap, http-auth' \
     'unseen serve --protocol squid bad.list' serve bad.list --protocol squit
 wrong '--port is not an option of unseen serve: it has another name here' 'unseen serve STORE --listen 8080' serve s --port 80
-wrong '--explain is not an option of unseen check: it has another name here' 'unseen check --why STORE FILE' check --explain s
-wrong "--by: 'domain' is not a field number, a .path or host" 'unseen count --by host' count --by domain one
+wrong '--explain is not an option of unseen check: it has another name here' 'unseen check --why s' check --explain s
+wrong "--by: 'domain' is not a field number, a .path or host" 'unseen count --by host one' count --by domain one
 
 # A command that does not exist. Its name alone is taken for one: not a path, not a name with a dot.
 unseen add s.unseen one
-wrong 'no file and no command chek; did you mean check?' 'unseen check [OPTION]... STORE [FILE]...' chek s.unseen one
-wrong 'no file and no command rm; did you mean remove?' 'unseen remove [OPTION]... STORE [FILE]...' rm s.unseen one
-wrong 'no file and no command stat; did you mean info?' 'unseen info [OPTION]... STORE' stat s.unseen
-wrong 'no file and no command query; did you mean check?' 'unseen check [OPTION]... STORE [FILE]...' query s.unseen one
-wrong 'no file and no command explian; did you mean explain?' 'unseen explain [OPTION]... URL...' explian http://e.com/
-wrong 'no file and no command list' 'unseen info STORE says what is in it; a store keeps keys of lines, not the lines' list s.unseen
-wrong 'no file and no command export' 'unseen info STORE says what is in it; a store keeps keys of lines, not the lines' export s.unseen
-wrong 'no file and no command foo' 'unseen -h lists the commands' foo
-wrong 'no file and no command diff' 'unseen -x OLD NEW prints the lines of NEW that OLD lacks' diff one two
-wrong 'no file and no command blacklist; did you mean build?' 'unseen build [OPTION]... LIST [FILE]...' blacklist one
+wrong 'no file and no command chek; did you mean check?' 'unseen check s.unseen one' chek s.unseen one
+wrong 'no file and no command rm; did you mean remove?' 'unseen remove s.unseen one' rm s.unseen one
+wrong 'no file and no command stat; did you mean info?' 'unseen info s.unseen' stat s.unseen
+wrong 'no file and no command query; did you mean check?' 'unseen check s.unseen one' query s.unseen one
+wrong 'no file and no command explian; did you mean explain?' 'unseen explain http://e.com/' explian http://e.com/
+wrong 'no file and no command list' 'a store keeps keys of lines, not the lines; for what is in it: unseen info STORE' list s.unseen
+wrong 'no file and no command export' 'a store keeps keys of lines, not the lines; for what is in it: unseen info STORE' export s.unseen
+wrong 'no file and no command foo' 'for the commands: unseen -h' foo
+wrong 'no file and no command diff' 'for the lines of NEW that OLD lacks: unseen -x OLD NEW' diff one two
+wrong 'no file and no command blacklist; did you mean build?' 'unseen build one' blacklist one
 wrong 'no file and no command version' 'unseen --version' version
-wrong 'no file and no command foo' 'unseen -h lists the commands' foo one --mark
-wrong 'no file and no command compact; did you mean rewrite?' 'unseen rewrite [OPTION]... STORE' compact s.unseen
+wrong 'no file and no command foo' 'for the commands: unseen -h' foo one --mark
+wrong 'no file and no command compact; did you mean rewrite?' 'unseen rewrite s.unseen' compact s.unseen
 wrong "no help on 'compact'" 'unseen help rewrite' help compact
 wrong "no help on 'rm'" 'unseen help remove' help rm
 for name in foo.txt ./foo foo1 Foo; do
@@ -170,17 +174,17 @@ expect 0 '' '*'
 
 # A line where a file belongs.
 not_a_file='is not a file; lines come from files or from standard input'
-wrong "http://e.com/ $not_a_file" "echo 'http://e.com/' | unseen" http://e.com/
-wrong "http://e.com/ $not_a_file" "echo 'http://e.com/' | unseen check s.unseen" check s.unseen http://e.com/
-wrong "http://e.com/ $not_a_file" "echo 'http://e.com/' | unseen add s.unseen" add s.unseen one http://e.com/
-wrong "jo@e.example $not_a_file" "echo 'jo@e.example' | unseen check s.unseen" check s.unseen jo@e.example
-wrong "192.0.2.7 $not_a_file" "echo '192.0.2.7' | unseen check s.unseen" check s.unseen 192.0.2.7
-wrong "10.0.0.0/8 $not_a_file" "echo '10.0.0.0/8' | unseen allow n.list" allow n.list 10.0.0.0/8
+wrong "http://e.com/ $not_a_file" "echo http://e.com/ | unseen" http://e.com/
+wrong "http://e.com/ $not_a_file" "echo http://e.com/ | unseen check s.unseen" check s.unseen http://e.com/
+wrong "http://e.com/ $not_a_file" "echo http://e.com/ | unseen add" add s.unseen one http://e.com/
+wrong "jo@e.example $not_a_file" "echo jo@e.example | unseen check s.unseen" check s.unseen jo@e.example
+wrong "192.0.2.7 $not_a_file" "echo 192.0.2.7 | unseen check s.unseen" check s.unseen 192.0.2.7
+wrong "10.0.0.0/8 $not_a_file" "echo 10.0.0.0/8 | unseen allow n.list" allow n.list 10.0.0.0/8
 # A server that is named where a number belongs, and files that are sockets.
-wrong 'localhost:7999: the address of a server is in numbers' '127.0.0.1:7999, or, if it is the name of a file, ./localhost:7999' \
+wrong 'localhost:7999: the address of a server is in numbers' 'such as 127.0.0.1:7999, or, if it is the name of a file, ./localhost:7999' \
     -s localhost:7999 one
 wrong 'example.com:8080: the address of a server is in numbers' \
-    '127.0.0.1:8080, or, if it is the name of a file, ./example.com:8080' check example.com:8080 one
+    'such as 127.0.0.1:8080, or, if it is the name of a file, ./example.com:8080' check example.com:8080 one
 run -s visited-10:30 one
 expect 0 'a\nb\n' ''
 holds [ ! -e localhost:7999 ]
@@ -188,9 +192,9 @@ run -s ./localhost:7999 one
 expect 0 'a\nb\n' ''
 run -s localhost:7999 one # it is a file now
 expect 0 '' ''
-wrong 'cannot listen on localhost:7999: Invalid argument' 'an address in numbers: --listen 127.0.0.1:7999' \
+wrong 'cannot listen on localhost:7999: Invalid argument' 'an address in numbers: unseen serve --listen 127.0.0.1:7999 s.unseen' \
     serve s.unseen --listen localhost:7999
-wrong 'cannot listen on run/x.sock: Invalid argument' '--listen unix:run/x.sock' serve s.unseen --listen run/x.sock
+wrong 'cannot listen on run/x.sock: Invalid argument' 'unseen serve --listen unix:run/x.sock s.unseen' serve s.unseen --listen run/x.sock
 wrong 'cannot listen on unix:run/x.sock: No such file or directory' 'mkdir -p run' serve s.unseen --listen unix:run/x.sock
 run serve s.unseen --listen unix:x.sock --group no-such-group
 expect 2 '' 'unseen: error: cannot listen on unix:x.sock: there is no group no-such-group\n'
@@ -198,9 +202,9 @@ python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("left.sock")'
 wrong 'left.sock is not a store: it is not a regular file' 'it is the socket of a server: unix:left.sock' -s left.sock one
 
 # The line in front of the store.
-wrong 'http://e.com/ is a URL: the first name is that of the store' "echo 'http://e.com/' | unseen check s.unseen" check http://e.com/ s.unseen
-wrong 'http://e.com/ is a URL: the first name is that of the store' "echo 'http://e.com/' | unseen add STORE" add http://e.com/
-wrong 'http://e.com/ is a URL: the first name is that of the list' "echo 'http://e.com/' | unseen allow LIST" allow http://e.com/
+wrong 'http://e.com/ is a URL: the first name is that of the store' "echo http://e.com/ | unseen check s.unseen" check http://e.com/ s.unseen
+wrong 'http://e.com/ is a URL: the first name is that of the store' "echo http://e.com/ | unseen add STORE" add http://e.com/
+wrong 'http://e.com/ is a URL: the first name is that of the list' "echo http://e.com/ | unseen allow LIST" allow http://e.com/
 cp one 192.0.2.7
 run 192.0.2.7
 expect 0 'a\nb\n' ''
@@ -209,19 +213,21 @@ expect 2 '' 'unseen: error: cannot open missing: No such file or directory\n'
 
 # Twice is not last.
 wrong '--store is given twice: a.unseen and b.unseen' \
-    'unseen -s STORE -x OTHER FILE also takes what OTHER has as seen' -s a.unseen --store=b.unseen one
-wrong '--output is given twice: a and b' 'unseen FILE | tee A > B writes two files' -o a -o b one
-wrong '--repeats is given twice: a and b' 'unseen -D FILE, then cp FILE COPY' -D a -D b one
+    'unseen -s a.unseen -x b.unseen one' -s a.unseen --store=b.unseen one
+wrong '--output is given twice: a and b' 'unseen one | tee a > b' -o a -o b one
+wrong '--repeats is given twice: a and b' 'unseen -D a one && cp a b' -D a -D b one
 holds [ ! -e a -a ! -e b -a ! -e a.unseen -a ! -e b.unseen ]
 run -s s.unseen -s s.unseen one
 expect 0 '' ''
-wrong "--store: '' is not a file name" 'unseen --store STORE' -s '' one
-wrong "--output: '' is not a file name" 'unseen --output FILE' -o '' one
+for option in store output; do
+    run --$option '' one
+    expect 2 '' "unseen: error: --$option: '' is not a file name\n"
+done
 wrong 'the name of the store is empty' 'unseen check [OPTION]... STORE [FILE]...' check '' one
 
 # What is no store: the command that makes one of it.
-wrong 'one is not a store' 'unseen import --format anew NEW.unseen one makes a store of a list of lines; unseen -x one FILE reads it as it is' \
-    -s one two
+wrong 'one is not a store' \
+    'unseen -x one two\nunseen: hint: to make a store of the lines: unseen import --format anew NEW.unseen one' -s one two
 run info dir
 expect 2 '' '*'
 holds grep -qx 'unseen: hint: it is a folder: name a file in it' err
@@ -229,7 +235,7 @@ mkdir ro
 chmod 555 ro
 if ! touch ro/x 2> /dev/null; then
     run -s ro/new.unseen one
-    holds grep -qx 'unseen: hint: unseen -s OTHER-FOLDER/new.unseen FILE' err
+    holds grep -qx 'unseen: hint: unseen --store OTHER-FOLDER/new.unseen one' err
 fi
 
 # A processor level that this one lacks.
@@ -254,7 +260,7 @@ for option in -d -u -i -f -w -r -a -l --unique --repeated --ignore-case --head -
 done
 
 run -i one
-expect 2 '' 'unseen: error: -i is not an option of this tool: the case of scheme and host never matters in a URL, but paths differ by it\nunseen: hint: unseen --rule default-scheme FILE also takes names without a scheme for URLs\n'
+expect 2 '' 'unseen: error: -i is not an option of this tool: the case of scheme and host never matters in a URL, but paths differ by it\nunseen: hint: unseen one\n'
 
 # Numbers as people write them.
 for value in 2 2e0 0.002K 2K 2k 1e3 2M 1G 1T; do
@@ -307,92 +313,92 @@ while IFS='|' read -r words error hint; do
     run $words
     expect 2 '' "unseen: error: ${error% }\nunseen: hint:$hint\n"
 done << 'END'
-sort -c -u f | -c prints each integer once, and so does -u | unseen sort -c FILE
---mark -v f | --mark prints every line, -v prints the repeats | unseen --mark FILE
-check --mark -v s f | -v prints what is not in the store, --mark prints every line | unseen check --mark s FILE
--c --mark f | -c prints a number, --mark prints every line | unseen -c FILE
--q -c f | -c prints a number, -q prints nothing | unseen -c FILE
--q --mark f | -q prints nothing, --mark prints every line | unseen -q FILE
-check -q --mark s f | -q prints nothing, --mark prints every line | unseen check -q s FILE
--q -o x f | -q prints nothing, -o writes lines | unseen -q FILE
-check -q -o x s f | -q prints nothing, -o writes lines | unseen check -q s FILE
--q -D x f | -D prints the repeats, -q prints nothing | unseen -o NEW -D REPEATS FILE
--v -D x f | -D prints the repeats, and so does -v | unseen -o NEW -D REPEATS FILE
-check --json -v s f | --json prints an object for each line, -v prints what is not in the store | unseen check --json s FILE
-check --json --mark s f | --json prints an object for each line, --mark prints every line | unseen check --json s FILE
-check --json -c s f | --json prints an object for each line, -c prints a number | unseen check --json s FILE
-check --json -q s f | --json prints an object for each line, -q prints nothing | unseen check --json s FILE
-check --why -c s f | --why prints the lines that are found, -c prints a number | unseen check --why s FILE
-check --why -q s f | --why prints the lines that are found, -q prints nothing | unseen check --why s FILE
-check --why --mark s f | --mark prints every line, --why prints the lines that are found | unseen check --why --json s FILE
---tee f | --tee has no meaning without -o | unseen --tee -o FILE FILE
--c --tee -o x f | -c prints a number, --tee prints lines | unseen -c FILE
---no-log f | --no-log has no meaning without -s | unseen -s STORE --no-log FILE
---key-bits 96 f | --key-bits has no meaning without -s | unseen -s STORE --key-bits 96 FILE
---mode 640 f | --mode has no meaning without -s | unseen -s STORE --mode 640 FILE
---token-file x f | --token-file has no meaning without -s | unseen -s ADDR:PORT --token-file FILE FILE
---wait f | --wait has no meaning without -s | unseen -s STORE --wait=60 FILE
---like s f | --like has no meaning without -s | unseen -s NEW --like STORE FILE
--n f | -n has no meaning without -s or -x | unseen -n -s STORE FILE
-add --like s --seed 1 n f | --like takes seed, profile and key bits from a store, --seed says the seed | unseen add --like STORE n FILE
-add --like s --seed-file k n f | --like takes seed, profile and key bits from a store, --seed-file says the seed | unseen add --like STORE n FILE
-add --like s -p crawl n f | --like takes seed, profile and key bits from a store, -p says which spellings are one URL | unseen add --like STORE n FILE
-add --like s --rule strip-www n f | --like takes seed, profile and key bits from a store, --rule says which spellings are one URL | unseen add --like STORE n FILE
-add --like s --drop-params a n f | --like takes seed, profile and key bits from a store, --drop-params says which spellings are one URL | unseen add --like STORE n FILE
-add --like s --only-params a n f | --like takes seed, profile and key bits from a store, --only-params says which spellings are one URL | unseen add --like STORE n FILE
-add --like s --key-bits 96 n f | --like takes seed, profile and key bits from a store, --key-bits says how long keys are | unseen add --like STORE n FILE
--s n --like s --seed 1 f | --like takes seed, profile and key bits from a store, --seed says the seed | unseen -s NEW --like STORE FILE
-serve --like s --key-bits 96 n | --like takes seed, profile and key bits from a store, --key-bits says how long keys are | unseen serve --like STORE n FILE
--s s --no-log -o x f | -o with -s is written exactly once, for which a store needs its log | unseen -s STORE -o NEW FILE
--s s -n -o x f | -o with -s has each line exactly once, and with -n those lines come again | unseen -n -s STORE FILE > NEW
--s s -c -o x f | -o with -s has each line exactly once, and -c prints a number | unseen -c -s STORE FILE > NEW
--t , f | -t has no meaning without -k | unseen -t , -k 1 FILE
-canon -t , f | -t has no meaning without -k | unseen canon -t , -k 1 FILE
-count -t , f | -t has no meaning without -k or --by | unseen count -t , -k 1 FILE
-check -t , s f | -t has no meaning without -k | unseen check -t , -k 1 s FILE
-build -t , l f | -t has no meaning without -k | unseen build -t , -k 1 l FILE
--t , -k .url f | -t has no meaning with a JSON path | unseen -k .url FILE
-count --returning f | --returning has no meaning without --by | unseen count -k 1 --by 2 --returning FILE
-count --both --by 1 f g | --both counts what files share, --by counts each group apart | unseen count -k 1 --by 2 --returning FILE
---missing skip f | --missing has no meaning without -k | unseen --missing skip -k 1 FILE
-check --missing skip s f | --missing has no meaning without -k | unseen check --missing skip -k 1 s FILE
-build -k 1,2 l f | an entry of a list is one text, -k names several | unseen build -k 1 l FILE
-count --by host -k 1,2 f | --by host takes one URL, -k names several parts | unseen count -k 1 --by host FILE
-canon --surt -k 1,2 f | --surt takes one URL, -k names several parts | unseen canon -k 1 --surt FILE
-canon --fingerprint -k 1,2 f | --fingerprint takes one URL, -k names several parts | unseen canon -k 1 --fingerprint FILE
-canon --expressions -k 1,2 f | --expressions takes one URL, -k names several parts | unseen canon -k 1 --expressions FILE
---format jsonl f | --format jsonl needs a path: -k .PATH | unseen --format jsonl -k .url FILE
---format lines -k .url f | a line has numbered fields, not a path | unseen --format lines -k 1 FILE
-import --from-redis 127.0.0.1:1 --format anew s k | --from-redis reads a filter of RedisBloom, --format says what a file is | unseen import --from-redis HOST:PORT s KEY
--c --canonical f | -c prints a number, --canonical prints canonical forms | unseen -c FILE
--q --canonical f | -q prints nothing, --canonical prints canonical forms | unseen -q FILE
-check -q --canonical s f | -q prints nothing, --canonical prints canonical forms | unseen check -q s FILE
---seed 1 --seed-file k f | --seed-file says the seed, and so does --seed | unseen --seed-file seed.key FILE
-build --seed 1 --seed-file k l f | --seed-file says the seed, and so does --seed | unseen build --seed-file seed.key l FILE
-count --seed 1 --seed-file k f | --seed-file says the seed, and so does --seed | unseen count --seed-file seed.key FILE
-canon --surt --expressions f | --surt prints keys by rules of its own, --expressions prints several lines for a URL | unseen canon --surt FILE
-canon --surt -p crawl f | --surt prints keys by rules of its own, -p says which spellings are one URL | unseen canon --surt FILE
-canon --surt --rule strip-www f | --surt prints keys by rules of its own, --rule says which spellings are one URL | unseen canon --surt FILE
-canon --keep-www f | --keep-www has no meaning without --surt | unseen canon --surt --keep-www FILE
-canon --fingerprint --surt f | --fingerprint prints fingerprints, --surt prints keys by rules of its own | unseen canon --fingerprint FILE
-canon --fingerprint --expressions f | --fingerprint prints fingerprints, --expressions prints several lines for a URL | unseen canon --fingerprint FILE
-canon --fingerprint -p crawl f | --fingerprint is Scrapy's, and needs -p scrapy | unseen canon --fingerprint FILE
-canon --expressions --shard 20 f | --shard prints the share of each line, --expressions prints several lines for a URL | unseen canon --shard 20 FILE
---bits 20 --fpr 1e-4 f | --bits sets the rate, and so does --fpr | unseen --filter bloom --bits 20 --hashes 10 --capacity 1e6 FILE
-canon --base http://e.com/ -p none f | -p none reads no URLs, --base has nothing to resolve | unseen canon --base URL FILE
-serve --group g s | --group has no meaning without --listen | unseen serve --listen unix:PATH s
-serve --max-clients 3 s | --max-clients has no meaning without --listen | unseen serve --listen unix:PATH s
-serve --token-file x s | --token-file has no meaning without --listen | unseen serve --listen PORT s
-serve --reply x s | --reply has no meaning without --protocol | unseen serve --protocol NAME s
-serve --redirect x s | --redirect has no meaning without --protocol | unseen serve --protocol NAME s
-serve --expressions s | --expressions has no meaning without --protocol | unseen serve --protocol NAME s
+sort -c -u f | -c prints each integer once, and so does -u | unseen sort -c f
+--mark -v f | --mark prints every line, -v prints the repeats | unseen --mark f
+check --mark -v s f | -v prints what is not in the store, --mark prints every line | unseen check --mark s f
+-c --mark f | -c prints a number, --mark prints every line | unseen -c f
+-q -c f | -c prints a number, -q prints nothing | unseen -c f
+-q --mark f | -q prints nothing, --mark prints every line | unseen -q f
+check -q --mark s f | -q prints nothing, --mark prints every line | unseen check -q s f
+-q -o x f | -q prints nothing, -o writes lines | unseen -q f
+check -q -o x s f | -q prints nothing, -o writes lines | unseen check -q s f
+-q -D x f | -D prints the repeats, -q prints nothing | unseen -o NEW -D x f
+-v -D x f | -D prints the repeats, and so does -v | unseen -o NEW -D x f
+check --json -v s f | --json prints an object for each line, -v prints what is not in the store | unseen check --json s f
+check --json --mark s f | --json prints an object for each line, --mark prints every line | unseen check --json s f
+check --json -c s f | --json prints an object for each line, -c prints a number | unseen check --json s f
+check --json -q s f | --json prints an object for each line, -q prints nothing | unseen check --json s f
+check --why -c s f | --why prints the lines that are found, -c prints a number | unseen check --why s f
+check --why -q s f | --why prints the lines that are found, -q prints nothing | unseen check --why s f
+check --why --mark s f | --mark prints every line, --why prints the lines that are found | unseen check --json --why s f
+--tee f | --tee has no meaning without -o | unseen -o NEW --tee f
+-c --tee -o x f | -c prints a number, --tee prints lines | unseen -c -o x f
+--no-log f | --no-log has no meaning without -s | unseen -s STORE --no-log f
+--key-bits 96 f | --key-bits has no meaning without -s | unseen -s STORE --key-bits 96 f
+--mode 640 f | --mode has no meaning without -s | unseen -s STORE --mode 640 f
+--token-file x f | --token-file has no meaning without -s | unseen -s ADDR:PORT --token-file x f
+--wait f | --wait has no meaning without -s | unseen -s STORE --wait f
+--like s f | --like has no meaning without -s | unseen -s NEW --like s f
+-n f | -n has no meaning without -s or -x | unseen -s STORE -n f
+add --like s --seed 1 n f | --like takes seed, profile and key bits from a store, --seed says the seed | unseen add --like s n f
+add --like s --seed-file k n f | --like takes seed, profile and key bits from a store, --seed-file says the seed | unseen add --like s n f
+add --like s -p crawl n f | --like takes seed, profile and key bits from a store, -p says which spellings are one URL | unseen add --like s n f
+add --like s --rule strip-www n f | --like takes seed, profile and key bits from a store, --rule says which spellings are one URL | unseen add --like s n f
+add --like s --drop-params a n f | --like takes seed, profile and key bits from a store, --drop-params says which spellings are one URL | unseen add --like s n f
+add --like s --only-params a n f | --like takes seed, profile and key bits from a store, --only-params says which spellings are one URL | unseen add --like s n f
+add --like s --key-bits 96 n f | --like takes seed, profile and key bits from a store, --key-bits says how long keys are | unseen add --like s n f
+-s n --like s --seed 1 f | --like takes seed, profile and key bits from a store, --seed says the seed | unseen -s n --like s f
+serve --like s --key-bits 96 n | --like takes seed, profile and key bits from a store, --key-bits says how long keys are | unseen serve --like s n
+-s s --no-log -o x f | -o with -s is written exactly once, for which a store needs its log | unseen -s s -o x f
+-s s -n -o x f | -o with -s has each line exactly once, and with -n those lines come again | unseen -s s -n f > NEW
+-s s -c -o x f | -o with -s has each line exactly once, and -c prints a number | unseen -s s -c f > NEW
+-t , f | -t has no meaning without -k | unseen -k 1 -t , f
+canon -t , f | -t has no meaning without -k | unseen canon -k 1 -t , f
+count -t , f | -t has no meaning without -k or --by | unseen count -k 1 -t , f
+check -t , s f | -t has no meaning without -k | unseen check -k 1 -t , s f
+build -t , l f | -t has no meaning without -k | unseen build -k 1 -t , l f
+-t , -k .url f | -t has no meaning with a JSON path | unseen -k .url f
+count --returning f | --returning has no meaning without --by | unseen count -k 1 --by 2 --returning f
+count --both --by 1 f g | --both counts what files share, --by counts each group apart | unseen count --both f g
+--missing skip f | --missing has no meaning without -k | unseen -k 1 --missing skip f
+check --missing skip s f | --missing has no meaning without -k | unseen check -k 1 --missing skip s f
+build -k 1,2 l f | an entry of a list is one text, -k names several | unseen build -k 1 l f
+count --by host -k 1,2 f | --by host takes one URL, -k names several parts | unseen count -k 1 --by host f
+canon --surt -k 1,2 f | --surt takes one URL, -k names several parts | unseen canon -k 1 --surt f
+canon --fingerprint -k 1,2 f | --fingerprint takes one URL, -k names several parts | unseen canon -k 1 --fingerprint f
+canon --expressions -k 1,2 f | --expressions takes one URL, -k names several parts | unseen canon -k 1 --expressions f
+--format jsonl f | --format jsonl needs a path: -k .PATH | unseen -k .url --format jsonl f
+--format lines -k .url f | a line has numbered fields, not a path | unseen -k .url f
+import --from-redis 127.0.0.1:1 --format anew s k | --from-redis reads a filter of RedisBloom, --format says what a file is | unseen import --from-redis 127.0.0.1:1 s k
+-c --canonical f | -c prints a number, --canonical prints canonical forms | unseen -c f
+-q --canonical f | -q prints nothing, --canonical prints canonical forms | unseen -q f
+check -q --canonical s f | -q prints nothing, --canonical prints canonical forms | unseen check -q s f
+--seed 1 --seed-file k f | --seed-file says the seed, and so does --seed | unseen --seed-file k f
+build --seed 1 --seed-file k l f | --seed-file says the seed, and so does --seed | unseen build --seed-file k l f
+count --seed 1 --seed-file k f | --seed-file says the seed, and so does --seed | unseen count --seed-file k f
+canon --surt --expressions f | --surt prints keys by rules of its own, --expressions prints several lines for a URL | unseen canon --surt f
+canon --surt -p crawl f | --surt prints keys by rules of its own, -p says which spellings are one URL | unseen canon --surt f
+canon --surt --rule strip-www f | --surt prints keys by rules of its own, --rule says which spellings are one URL | unseen canon --surt f
+canon --keep-www f | --keep-www has no meaning without --surt | unseen canon --surt --keep-www f
+canon --fingerprint --surt f | --fingerprint prints fingerprints, --surt prints keys by rules of its own | unseen canon --fingerprint f
+canon --fingerprint --expressions f | --fingerprint prints fingerprints, --expressions prints several lines for a URL | unseen canon --fingerprint f
+canon --fingerprint -p crawl f | --fingerprint is Scrapy's, and needs -p scrapy | unseen canon --fingerprint f
+canon --expressions --shard 20 f | --shard prints the share of each line, --expressions prints several lines for a URL | unseen canon --shard 20 f
+--bits 20 --fpr 1e-4 f | --bits sets the rate, and so does --fpr | unseen --filter bloom --hashes 10 --capacity 1e6 --bits 20 f
+canon --base http://e.com/ -p none f | -p none reads no URLs, --base has nothing to resolve | unseen canon --base http://e.com/ f
+serve --group g s | --group has no meaning without --listen | unseen serve --listen unix:PATH --group g s
+serve --max-clients 3 s | --max-clients has no meaning without --listen | unseen serve --listen unix:PATH --max-clients 3 s
+serve --token-file x s | --token-file has no meaning without --listen | unseen serve --listen PORT --token-file x s
+serve --reply x s | --reply has no meaning without --protocol | unseen serve --protocol tcp-table --reply x s
+serve --redirect x s | --redirect has no meaning without --protocol | unseen serve --protocol squid-rewrite --redirect x s
+serve --expressions s | --expressions has no meaning without --protocol | unseen serve --protocol squid --expressions s
 END
 rm k s
 holds [ ! -e x ]
 # Options that would change nothing.
 for n in 0 65 1000; do
     run -j $n lines
-    expect 2 '' "unseen: error: --threads: '$n' is not auto or a number from 1 to 64\nunseen: hint: unseen --threads 2\n"
+    expect 2 '' "unseen: error: --threads: '$n' is not auto or a number from 1 to 64\nunseen: hint: such as --threads 2\n"
 done
 run -j 64 lines
 expect 0 'http://line/\n' ''
@@ -406,10 +412,10 @@ refuses() { # ERROR HINT WORDS...
 refuses '--group is for a unix: socket, and 127.0.0.1:0 is not one' '--listen unix:PATH --group users clients.unseen' \
     --group users --listen 127.0.0.1:0
 refuses '--token-file is for a port: who may open a unix: socket may change the store' \
-    '--listen unix:x.sock --mode 660 --group GROUP clients.unseen' --token-file missing --listen unix:x.sock
+    '--mode 660 --group GROUP --listen unix:x.sock clients.unseen' --token-file missing --listen unix:x.sock
 refuses '--token-file lets clients change the store, which -n never does' \
-    '--listen 127.0.0.1:0 --token-file FILE clients.unseen' -n --token-file missing --listen 127.0.0.1:0
+    '-n --listen 127.0.0.1:0 clients.unseen' -n --token-file missing --listen 127.0.0.1:0
 refuses '--token-file lets clients change the store, which --protocol never does' \
-    '--listen 127.0.0.1:0 --token-file FILE clients.unseen' --protocol squid --token-file missing --listen 127.0.0.1:0
+    '--protocol squid --listen 127.0.0.1:0 clients.unseen' --protocol squid --token-file missing --listen 127.0.0.1:0
 holds [ ! -e clients.unseen ]
 finish

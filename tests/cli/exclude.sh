@@ -81,13 +81,13 @@ done
 # Another profile.
 "$UNSEEN" add -p whatwg w3.unseen one
 run -x w3.unseen one
-expect 2 '' 'unseen: error: w3.unseen has the profile whatwg/1, the run has crawl/1\nunseen: hint: unseen -p whatwg/1 -x w3.unseen FILE\n'
+expect 2 '' 'unseen: error: w3.unseen has the profile whatwg/1, the run has crawl/1\nunseen: hint: unseen --profile whatwg/1 -x w3.unseen one\n'
 run -p whatwg/1 -x w3.unseen one
 expect 0 '' ''
 run -s one.unseen -x w3.unseen one
-expect 2 '' 'unseen: error: w3.unseen has the profile whatwg/1, one.unseen has crawl/1\nunseen: hint: unseen -p whatwg/1 -x w3.unseen FILE, without -s\n'
+expect 2 '' 'unseen: error: w3.unseen has the profile whatwg/1, one.unseen has crawl/1\nunseen: hint: unseen --profile whatwg/1 -x w3.unseen one\n'
 run -x missing one
-expect 2 '' 'unseen: error: cannot open missing: No such file or directory\nunseen: hint: touch missing makes an empty list\n'
+expect 2 '' 'unseen: error: cannot open missing: No such file or directory\nunseen: hint: to make an empty list: touch missing\n'
 run -x one.unseen -x - -
 expect 2 '' 'unseen: error: -x - and the input are both standard input\nunseen: hint: unseen -x - FILE\n'
 head -c 17200 one.unseen > cut.unseen

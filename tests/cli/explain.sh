@@ -95,7 +95,7 @@ expect 0 'y
 run explain -p none --base http://e.com/ y
 expect 2 '' '*'
 run explain --base nothing y
-expect 2 '' "unseen: error: --base: 'nothing' is not a URL\nunseen: hint: unseen explain --base http://e.com/a/\n"
+expect 2 '' "unseen: error: --base: 'nothing' is not a URL\nunseen: hint: unseen explain --base http://e.com/a/ y\n"
 run explain -p scrapy ' http://E.com/%7ea?b&a#c'
 expect 0 " http://E.com/%%7ea?b&a#c
   outer-space: spaces and control characters around a URL do not count

@@ -20,7 +20,7 @@ holds grep -q '"lines":3,"new":3,"seen":0,' err
 run import --format lines v.unseen missing
 expect 2 '' 'unseen: error: cannot open missing: No such file or directory\n'
 run import --format csv v.unseen list
-expect 2 '' "unseen: error: --format: 'csv' is not lines, anew, requests.seen, redis-set, guava, dcso, redis-bitmap or java-bitset\nunseen: hint: unseen import --format requests.seen\n"
+expect 2 '' "unseen: error: --format: 'csv' is not lines, anew, requests.seen, redis-set, guava, dcso, redis-bitmap or java-bitset\n"
 
 # Scrapy's fingerprints.
 for i in 1 2 3; do
@@ -110,7 +110,7 @@ run import --format requests.seen urls.unseen requests.seen
 expect 2 '' 'unseen: error: urls.unseen has the profile crawl/1, not none/1\nunseen: hint: unseen import --format requests.seen NEW.unseen FILE\n'
 same urls.unseen before
 run import -p crawl --format requests.seen new.unseen requests.seen
-expect 2 '' 'unseen: error: requests.seen holds fingerprints, which no profile reads as URLs\nunseen: hint: unseen import -p none --format requests.seen new.unseen FILE\n'
+expect 2 '' 'unseen: error: requests.seen holds fingerprints, which no profile reads as URLs\nunseen: hint: unseen import --profile none --format requests.seen new.unseen requests.seen\n'
 holds [ ! -e new.unseen ]
 # A big one, in one piece and through a pipe.
 awk 'BEGIN { for (i = 0; i < 60000; i++) printf "%040x\n", i * 7919 }' > requests.big

@@ -134,17 +134,17 @@ expect 0 'b\n' ''
 
 # What rewrites, or has no meaning, is refused.
 run -x full.filter list
-expect 2 '' 'unseen: error: full.filter is a foreign filter, asked with the bytes of each line; the profile crawl/1 rewrites them\nunseen: hint: unseen -p none -x full.filter FILE\n'
+expect 2 '' 'unseen: error: full.filter is a foreign filter, asked with the bytes of each line; the profile crawl/1 rewrites them\nunseen: hint: *\n'
 run -p whatwg -s w.unseen -x full.filter list
-expect 2 '' 'unseen: error: full.filter is a foreign filter, asked with the bytes of each line; the profile whatwg/1 rewrites them\nunseen: hint: unseen -p none -x full.filter FILE\n'
+expect 2 '' 'unseen: error: full.filter is a foreign filter, asked with the bytes of each line; the profile whatwg/1 rewrites them\nunseen: hint: *\n'
 run import -p crawl --format guava --funnel utf8 new.filter full.guava
-expect 2 '' 'unseen: error: a foreign filter is asked with the bytes of each line, which no profile may rewrite\nunseen: hint: unseen import --format guava --funnel utf8 new.filter FILE\n'
+expect 2 '' 'unseen: error: a foreign filter is asked with the bytes of each line, which no profile may rewrite\nunseen: hint: *\n'
 run import --filter bloom --format dcso new.filter full.guava
-expect 2 '' 'unseen: error: a foreign filter has the filter, the size and the seed of its program\nunseen: hint: unseen import --format dcso new.filter FILE\n'
+expect 2 '' 'unseen: error: a foreign filter has the filter, the size and the seed of its program\nunseen: hint: *\n'
 run import --format guava new.filter full.guava
-expect 2 '' "unseen: error: Guava's file does not say its funnel: --funnel bytes, utf8 or utf16\nunseen: hint: unseen import --format guava --funnel utf8 new.filter FILE\n"
+expect 2 '' "unseen: error: Guava's file does not say its funnel: --funnel bytes, utf8 or utf16\nunseen: hint: *\n"
 run import --funnel utf8 new.filter full.guava
-expect 2 '' "unseen: error: --funnel is for Guava's filters\nunseen: hint: unseen import --format guava --funnel utf8 new.filter FILE\n"
+expect 2 '' "unseen: error: --funnel is for Guava's filters\nunseen: hint: *\n"
 run import --format dcso new.filter full.guava full.guava
 expect 2 '' 'unseen: error: one filter becomes one foreign filter\nunseen: hint: unseen import --format dcso new.filter full.guava\n'
 holds [ ! -e new.filter ]
@@ -154,14 +154,14 @@ expect 2 '' 'unseen: error: s.unseen is not a foreign filter, and is not replace
 same s.unseen before
 for command in add '-p none -s' remove; do
     run $command full.filter list
-    expect 2 '' 'unseen: error: full.filter is not a store\nunseen: hint: it is a foreign filter, which takes no lines: unseen -p none -x full.filter FILE asks it\n'
+    expect 2 '' 'unseen: error: full.filter is not a store\nunseen: hint: it is a foreign filter, which takes no lines: unseen -p none -x full.filter list\n'
 done
 run full.filter
-expect 2 '' 'unseen: error: full.filter is a foreign filter, not a file of lines\nunseen: hint: unseen -p none -x full.filter FILE\n'
+expect 2 '' 'unseen: error: full.filter is a foreign filter, not a file of lines\nunseen: hint: *\n'
 run canon full.filter
-expect 2 '' 'unseen: error: full.filter is a foreign filter in the format of unseen, not lines that can be read\nunseen: hint: unseen -p none -x FILTER FILE asks it\n'
+expect 2 '' 'unseen: error: full.filter is a foreign filter in the format of unseen, not lines that can be read\nunseen: hint: unseen info full.filter\n'
 run count full.filter
-expect 2 '' 'unseen: error: full.filter is a foreign filter, which has no keys\nunseen: hint: unseen info full.filter says how many it was made of\n'
+expect 2 '' 'unseen: error: full.filter is a foreign filter, which has no keys\nunseen: hint: for how many it was made of: unseen info full.filter\n'
 
 # Forged and damaged files get a sentence.
 wrong() {
@@ -187,7 +187,7 @@ wrong "$head48\\000\\000\\000\\000\\000\\200\\000\\000\\000\\000\\000\\000\\000\
 cp full.filter cut.filter
 truncate -s -1 cut.filter
 run check cut.filter list
-expect 2 '' 'unseen: error: cut.filter: damaged at byte 152\nunseen: hint: unseen import --format FORMAT cut.filter FILE makes it anew\n'
+expect 2 '' 'unseen: error: cut.filter: damaged at byte 152\nunseen: hint: to make it anew: unseen import --format FORMAT cut.filter FILE\n'
 run verify cut.filter
 expect 1 '' '*'
 finish

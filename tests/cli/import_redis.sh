@@ -91,7 +91,7 @@ holds grep -q 'has no such filter' err
 
 # What cannot be asked for.
 run import --from-redis "127.0.0.1:$port" new.filter
-expect 2 '' "unseen: error: 127.0.0.1:$port names a server and no key\nunseen: hint: unseen import --from-redis HOST:PORT new.filter KEY\n"
+expect 2 '' "unseen: error: 127.0.0.1:$port names a server and no key\nunseen: hint: *\n"
 run import --from-redis "redis://127.0.0.1:$port/crawl" new.filter crawl
 expect 2 '' "unseen: error: redis://127.0.0.1:$port/crawl has the key already\nunseen: hint: unseen import --from-redis redis://127.0.0.1:$port/crawl new.filter\n"
 run import --from-redis "127.0.0.1:$port" --format guava --funnel utf8 new.filter crawl

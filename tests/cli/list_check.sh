@@ -169,7 +169,7 @@ for at in 5000 20 last; do
     else
         expect 1 '' '*'
         holds grep -q '^unseen: error: damaged.list' err
-        holds grep -q '^unseen: hint: unseen build damaged.list FILE' err
+        holds grep -q '^unseen: hint: to make it anew: unseen build damaged.list FILE' err
     fi
 done
 run verify many.list missing.list
@@ -177,7 +177,7 @@ expect 2 '*' '*'
 head -c 3000 many.list > cut.list
 run check cut.list
 expect 2 '' '*'
-holds grep -q '^unseen: hint: unseen build cut.list FILE makes it anew$' err
+holds grep -q '^unseen: hint: to make it anew: unseen build cut.list FILE$' err
 run verify cut.list
 expect 1 '' '*'
 
@@ -192,23 +192,23 @@ refuses() {
     same before url.list
 }
 echo http://x/ > in
-refuses 'unseen update url.list --add FILE' add url.list
-refuses 'unseen update url.list --add FILE' import --format anew url.list
-refuses 'unseen update url.list --remove FILE' remove url.list
-refuses 'unseen check url.list FILE' recheck url.list
-refuses 'unseen build NEW --from url.list FILE' rewrite url.list
-refuses 'unseen build NEW --from url.list FILE' merge all.unseen url.list
-refuses 'unseen build NEW --from url.list FILE' merge --into url.list visited.unseen
-refuses 'unseen build url.list FILE makes it anew' repair url.list
-refuses 'unseen -x url.list FILE' -s url.list
+refuses 'unseen update url.list --add -' add url.list
+refuses 'unseen update url.list --add -' import --format anew url.list
+refuses 'unseen update url.list --remove -' remove url.list
+refuses 'unseen check url.list' recheck url.list
+refuses 'unseen build --from url.list NEW FILE' rewrite url.list
+refuses 'unseen build --from url.list NEW FILE' merge all.unseen url.list
+refuses 'unseen build --from url.list NEW FILE' merge --into url.list visited.unseen
+refuses 'to make it anew: unseen build url.list FILE' repair url.list
+refuses 'unseen -x url.list' -s url.list
 run count url.list
-expect 2 '' 'unseen: error: url.list is a list, which does not keep its entries\nunseen: hint: unseen info url.list says how many it has\n'
+expect 2 '' 'unseen: error: url.list is a list, which does not keep its entries\nunseen: hint: for how many it has: unseen info url.list\n'
 run url.list
-expect 2 '' 'unseen: error: url.list is a list, not a file of lines\nunseen: hint: unseen -x url.list FILE\n'
+expect 2 '' 'unseen: error: url.list is a list, not a file of lines\nunseen: hint: unseen -x url.list\n'
 run add new.unseen url.list
 expect 2 '' 'unseen: error: url.list is a list, not a file of lines\n'
 run -o url.list in
-expect 2 '' 'unseen: error: url.list is a list, it cannot be written to\nunseen: hint: unseen -o NEW FILE\n'
+expect 2 '' 'unseen: error: url.list is a list, it cannot be written to\nunseen: hint: unseen -o NEW in\n'
 same before url.list
 holds [ ! -e all.unseen ]
 finish

@@ -21,7 +21,7 @@ expect 2 '' 'unseen: error: cannot open nodir/rep: No such file or directory\n'
 # An output that is an input as well would be cut, or would never end.
 cp in file
 run -o file file
-expect 2 '' 'unseen: error: file is both input and output\nunseen: hint: unseen -o NEW FILE && mv NEW FILE\n'
+expect 2 '' 'unseen: error: file is both input and output\nunseen: hint: unseen -o NEW file && mv NEW file\n'
 same file in
 ln -s file link
 ln file hard
@@ -44,9 +44,9 @@ same file in
 run -o file -D file in
 expect 2 '' '*'
 run -o new -D ./new in
-expect 2 '' 'unseen: error: new lines and repeats both go to ./new\nunseen: hint: unseen --mark FILE tells them apart in one file\n'
+expect 2 '' 'unseen: error: new lines and repeats both go to ./new\nunseen: hint: *\n'
 run -D - in
-expect 2 '' 'unseen: error: new lines and repeats both go to standard output\nunseen: hint: unseen --mark FILE tells them apart in one file\n'
+expect 2 '' 'unseen: error: new lines and repeats both go to standard output\nunseen: hint: *\n'
 same new want
 run -o /dev/null -D /dev/null in
 expect 0 '' ''

@@ -24,21 +24,21 @@ done
 
 # The hint is the command of the user.
 printf 'http://e.com/a\n' | "$UNSEEN" add s.unseen
-hinted n.gz 'unseen FILE | gzip > n.gz' -o n.gz
-hinted n.gz 'unseen FILE | gzip > n.gz' -o n.gz a.txt a.txt
-hinted n.gz 'unseen check s.unseen FILE | gzip > n.gz' check s.unseen -o n.gz a.txt
+hinted n.gz 'unseen | gzip > n.gz' -o n.gz
+hinted n.gz 'unseen a.txt a.txt | gzip > n.gz' -o n.gz a.txt a.txt
+hinted n.gz 'unseen check s.unseen a.txt | gzip > n.gz' check s.unseen -o n.gz a.txt
 hinted n.gz 'unseen canon a.txt | gzip > n.gz' canon -o n.gz a.txt
 hinted n.gz 'unseen count a.txt | gzip > n.gz' count -o n.gz a.txt
 hinted n.gz 'unseen sort a.txt | gzip > n.gz' sort -o n.gz a.txt
-hinted n.gz 'unseen bits list FILE | gzip > n.gz' bits list -o n.gz b.bits
+hinted n.gz 'unseen bits list b.bits | gzip > n.gz' bits list -o n.gz b.bits
 # A store continues its output: it is compressed when the run is over.
-hinted n.gz 'unseen -s s.unseen -o LINES FILE && gzip < LINES > n.gz' -s s.unseen -o n.gz a.txt
+hinted n.gz 'unseen -o LINES -s s.unseen a.txt && gzip < LINES > n.gz' -s s.unseen -o n.gz a.txt
 run info --json s.unseen
 holds grep -q '"keys":1,' out
-hinted n.gz 'unseen -D NEW FILE' -D n.gz a.txt
+hinted n.gz 'unseen -D NEW a.txt' -D n.gz a.txt
 # Archives hold several files.
 for name in a.zip a.ZIP a.Tar.GZ a.tar a.tgz a.tar.gz a.tar.zst a.7z; do
-    hinted "$name" 'unseen -o NEW FILE' -o "$name" a.txt
+    hinted "$name" 'unseen -o NEW a.txt' -o "$name" a.txt
 done
 for name in gz .gz a.gz.txt agz; do
     run -o $name a.txt

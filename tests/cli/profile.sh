@@ -148,29 +148,29 @@ printf 'http://f.com/?igsh=1\nhttp://f.com/\nhttp://e.com/\n' > in
 run -p aggressive -s one.unseen
 expect 0 'http://f.com/?igsh=1\n' ''
 run -p crawl -s one.unseen
-expect 2 '' 'unseen: error: one.unseen has the profile aggressive/1, not crawl/1\nunseen: hint: unseen -s one.unseen FILE\n'
+expect 2 '' 'unseen: error: one.unseen has the profile aggressive/1, not crawl/1\nunseen: hint: unseen -s one.unseen\n'
 run --rule strip-trackers -s rule.unseen
 expect 0 'http://f.com/?igsh=1\nhttp://e.com/\n' ''
 run merge --into one.unseen rule.unseen
-expect 2 '' 'unseen: error: rule.unseen has the profile crawl/1+strip-trackers, one.unseen has aggressive/1\nunseen: hint: unseen add --like one.unseen NEW FILE makes a store that can be merged with it; from this one, only the URLs can be added: unseen add one.unseen FILE\n'
+expect 2 '' 'unseen: error: rule.unseen has the profile crawl/1+strip-trackers, one.unseen has aggressive/1\nunseen: hint: to add the URLs of this one again: unseen add one.unseen FILE\nunseen: hint: to make a store that can be merged: unseen add --like one.unseen NEW FILE\n'
 run count one.unseen rule.unseen
 expect 2 '' 'unseen: error: rule.unseen has the profile crawl/1+strip-trackers, one.unseen has aggressive/1\nunseen: hint: only stores made with the same -p and --seed-file can be counted together\n'
 run add --like one.unseen like.unseen in
 run merge --into one.unseen like.unseen
 expect 0 '' ''
 run -x one.unseen
-expect 2 '' 'unseen: error: one.unseen has the profile aggressive/1, the run has crawl/1\nunseen: hint: unseen -p aggressive/1 -x one.unseen FILE\n'
+expect 2 '' 'unseen: error: one.unseen has the profile aggressive/1, the run has crawl/1\nunseen: hint: unseen --profile aggressive/1 -x one.unseen\n'
 run -p aggressive/1 -x one.unseen
 expect 0 '' ''
 run -p aggressive -x one.unseen -x rule.unseen
-expect 2 '' 'unseen: error: rule.unseen has the profile crawl/1+strip-trackers, the run has aggressive/1\nunseen: hint: unseen -p crawl/1+strip-trackers -x rule.unseen FILE\n'
+expect 2 '' 'unseen: error: rule.unseen has the profile crawl/1+strip-trackers, the run has aggressive/1\nunseen: hint: unseen --profile crawl/1+strip-trackers -x one.unseen -x rule.unseen\n'
 run -s new.unseen -p whatwg -x one.unseen in
-expect 2 '' 'unseen: error: one.unseen has the profile aggressive/1, new.unseen has whatwg/1\nunseen: hint: unseen -p aggressive/1 -s new.unseen -x one.unseen FILE\n'
+expect 2 '' 'unseen: error: one.unseen has the profile aggressive/1, new.unseen has whatwg/1\nunseen: hint: unseen --profile aggressive/1 -s new.unseen -x one.unseen in\n'
 holds [ ! -e new.unseen ]
 run -p aggressive/1 -s new.unseen -x one.unseen in
 expect 0 '*' ''
 run -s rule.unseen -x one.unseen in
-expect 2 '' 'unseen: error: one.unseen has the profile aggressive/1, rule.unseen has crawl/1+strip-trackers\nunseen: hint: unseen -p aggressive/1 -x one.unseen FILE, without -s\n'
+expect 2 '' 'unseen: error: one.unseen has the profile aggressive/1, rule.unseen has crawl/1+strip-trackers\nunseen: hint: unseen --profile aggressive/1 -x one.unseen in\n'
 # scrapy: dot segments and escapes as w3lib 2.5 has them.
 printf 'http://e.com/a/../b\nhttp://e.com/b\nhttp://e.com/a%%3Bb\nhttp://e.com/a;b\n' > spiders
 run -p scrapy -s spider.unseen spiders
@@ -198,7 +198,7 @@ expect 2 '' 'unseen: error: this version of unseen has no profile "crawl/77"\nun
 run --rule strip-trackers/77
 expect 2 '' 'unseen: error: this version of unseen has no rule "strip-trackers/77"\nunseen: hint: unseen help rules\n'
 run -p crawler/1
-expect 2 '' "unseen: error: no profile 'crawler/1'\nunseen: hint: unseen -p crawl\n"
+expect 2 '' "unseen: error: no profile 'crawler/1'\nunseen: hint: unseen --profile crawl\n"
 
 # Parameters by name: in the identity text, so stores, lists and programs that ask know them.
 printf 'http://e.com/?id=1&utm_x=2\nhttp://e.com/?utm_y&id=1\nhttp://news.example/?page=1\nhttp://www.news.example/?page=2\nhttp://news.example/\n' > in
@@ -224,9 +224,9 @@ expect 0 'http://e.com/?id=2&ref=x\n' ''
 run --drop-params 'utm_*,ref,utm_x' -s params.unseen
 expect 0 '' ''
 run --drop-params 'utm_*' -s params.unseen
-expect 2 '' 'unseen: error: params.unseen has the profile crawl/1+drop-params(ref,utm_*), not crawl/1+drop-params(utm_*)\nunseen: hint: unseen -s params.unseen FILE\n'
+expect 2 '' 'unseen: error: params.unseen has the profile crawl/1+drop-params(ref,utm_*), not crawl/1+drop-params(utm_*)\nunseen: hint: unseen -s params.unseen\n'
 run -x params.unseen
-expect 2 '' "unseen: error: params.unseen has the profile crawl/1+drop-params(ref,utm_*), the run has crawl/1\nunseen: hint: unseen -p 'crawl/1+drop-params(ref,utm_*)' -x params.unseen FILE\n"
+expect 2 '' "unseen: error: params.unseen has the profile crawl/1+drop-params(ref,utm_*), the run has crawl/1\nunseen: hint: unseen --profile 'crawl/1+drop-params(ref,utm_*)' -x params.unseen\n"
 run -p 'crawl/1+drop-params(ref,utm_*)' -x params.unseen
 expect 0 '' ''
 run --drop-params ref -s other.unseen
@@ -259,7 +259,7 @@ expect 2 '' 'unseen: error: only-params keeps "id", and drop-params drops it\n'
 run --drop-params id --rule strip-query /dev/null
 expect 2 '' 'unseen: error: strip-query drops every parameter, so drop-params has nothing left to choose from\n'
 run -p scrapy --drop-params id /dev/null
-expect 2 '' "unseen: error: the profile scrapy does not have the rule drop-params\nunseen: hint: unseen -p crawl --rule 'drop-params(id)'\n"
+expect 2 '' "unseen: error: the profile scrapy does not have the rule drop-params\nunseen: hint: unseen --profile crawl --drop-params id /dev/null\n"
 run --rule drop-params /dev/null
 expect 2 '' 'unseen: error: "drop-params" names no parameters; write drop-params(ref,utm_*)\n'
 for value in '' 'a)' '(b'; do

@@ -50,36 +50,36 @@ stop_listening
 "$UNSEEN" add --filter bloom --capacity 30000 bloom.unseen some
 listening serve bloom.unseen --listen unix:bloom
 run remove unix:bloom some
-expect 2 '' 'unseen: error: the server at unix:bloom could not remove a line: the filter of its store may not be able to, or the server only answers questions\nunseen: hint: unseen info unix:bloom says the filter; --token-file FILE lets clients of a port change the store\n'
+expect 2 '' 'unseen: error: the server at unix:bloom could not remove a line: the filter of its store may not be able to, or the server only answers questions\nunseen: hint: clients of a port change the store with --token-file FILE; for the filter: unseen info unix:bloom\n'
 stop_listening
 server=$first
 
 # What cannot be.
 run -p none -s unix:sock new
-expect 2 '' 'unseen: error: the store at unix:sock has the profile crawl/1, not none/1\nunseen: hint: unseen -s unix:sock FILE\n'
+expect 2 '' 'unseen: error: the store at unix:sock has the profile crawl/1, not none/1\nunseen: hint: unseen -s unix:sock new\n'
 run -p whatwg -s unix:sock new
-expect 2 '' 'unseen: error: the store at unix:sock has the profile crawl/1, not whatwg/1\nunseen: hint: unseen -s unix:sock FILE\n'
+expect 2 '' 'unseen: error: the store at unix:sock has the profile crawl/1, not whatwg/1\nunseen: hint: unseen -s unix:sock new\n'
 run -s unix:sock -o lines new
-expect 2 '' 'unseen: error: -o needs the store itself, to have each line in lines exactly once\nunseen: hint: unseen -s unix:sock FILE >> lines\n'
+expect 2 '' 'unseen: error: -o needs the store itself, to have each line in lines exactly once\nunseen: hint: unseen -s unix:sock new >> lines\n'
 holds [ ! -e lines ]
 run -s unix:sock -x new some
-expect 2 '' 'unseen: error: -x and a server cannot be asked in one run\nunseen: hint: unseen -x new FILE | unseen -s unix:sock\n'
+expect 2 '' 'unseen: error: -x and a server cannot be asked in one run\nunseen: hint: unseen -x new some | unseen -s unix:sock\n'
 for settings in '--filter bloom --capacity 10' '--like other.unseen'; do
     run $settings -s unix:sock new
-    expect 2 '' 'unseen: error: unix:sock is a server: its store has its settings already\nunseen: hint: unseen -s unix:sock FILE\n'
+    expect 2 '' 'unseen: error: unix:sock is a server: its store has its settings already\nunseen: hint: unseen -s unix:sock new\n'
 done
 run -z -s unix:sock new
 expect 2 '' '*'
 run rewrite unix:sock
-expect 2 '' 'unseen: error: unix:sock is a server: this command needs a file\nunseen: hint: unseen -s, check, add, remove and info take a server\n'
+expect 2 '' 'unseen: error: unix:sock is a server: this command needs a file\nunseen: hint: the commands that take a server are check, add, remove, info and unseen -s\n'
 run merge new.unseen unix:sock
 expect 2 '' 'unseen: error: unix:sock is a server: this command needs a file\nunseen: hint: stop the server, and name the file of its store\n'
 run add --filter bloom --capacity 10 unix:sock new
-expect 2 '' 'unseen: error: unix:sock is a server: its store has its settings already\nunseen: hint: unseen add unix:sock FILE\n'
+expect 2 '' 'unseen: error: unix:sock is a server: its store has its settings already\nunseen: hint: unseen add unix:sock new\n'
 run add -z unix:sock new
-expect 2 '' 'unseen: error: a server takes lines that end in newline\nunseen: hint: unseen add unix:sock FILE, without -z\n'
+expect 2 '' 'unseen: error: a server takes lines that end in newline\nunseen: hint: unseen add unix:sock new\n'
 run -s unix:nobody new
-expect 2 '' 'unseen: error: cannot connect to unix:nobody: No such file or directory\nunseen: hint: unseen serve STORE --listen unix:nobody starts a server there\n'
+expect 2 '' 'unseen: error: cannot connect to unix:nobody: No such file or directory\nunseen: hint: to start a server there: unseen serve STORE --listen unix:nobody\n'
 printf '{"u":"a\\nb"}\n' > json
 run -k .u -s unix:sock json
 expect 2 '' '*'

@@ -31,7 +31,7 @@ expect 2 '' '*'
 run -s text.unseen --seed-file line one
 expect 0 '' ''
 run -s text.unseen --seed 'Sesame, shut' one
-expect 2 '' 'unseen: error: text.unseen was made with another seed\nunseen: hint: unseen -s text.unseen FILE\n'
+expect 2 '' 'unseen: error: text.unseen was made with another seed\nunseen: hint: unseen -s text.unseen one\n'
 
 # The seed, or what is made of it but its id, is in no message.
 for command in "info text.unseen" "info --json text.unseen" "verify text.unseen" "check text.unseen one" \
@@ -49,7 +49,7 @@ run --seed 0x5ecre7 one
 expect 2 '' '*'
 lacks 5ecre7 err
 run --seed "$secret" --seed-file line one
-expect 2 '' 'unseen: error: --seed-file says the seed, and so does --seed\nunseen: hint: unseen --seed-file seed.key FILE\n'
+expect 2 '' 'unseen: error: --seed-file says the seed, and so does --seed\nunseen: hint: unseen --seed-file line one\n'
 run --seed-file missing one
 expect 2 '' 'unseen: error: --seed-file missing: No such file or directory\n'
 run --seed-file . one

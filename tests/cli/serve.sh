@@ -107,7 +107,7 @@ run serve
 expect 2 '' '*'
 holds grep -q '^Usage: unseen serve' err
 run serve a b
-expect 2 '' 'unseen: error: one file is served, and requests come from standard input\nunseen: hint: unseen serve a < FILE\n'
+expect 2 '' 'unseen: error: one file is served, and requests come from standard input\nunseen: hint: unseen serve a < b\n'
 holds [ ! -e a ]
 run serve -x foo s
 expect 2 '' '*'
@@ -156,7 +156,7 @@ seq 3000 | sed 's/^/A /' > many
 status=$?
 expect 2 '*' '*'
 warning='unseen: warning: full has more URLs than its filter was made for: more and more new URLs are taken for seen'
-error='unseen: error: the bloom filter has [0-9]+ keys and was made for 500: it takes a share of 0\.[0-9]+ of the new lines for repeats, not 1e-3'
+error='unseen: error: the bloom filter has [0-9]+ keys and was made for 500: now it takes a new line for a repeat with a probability of 0\.[0-9]+, not 1e-3'
 holds [ "$(head -n 1 err)" = "$warning" ]
 holds [ "$(grep -c warning err)" = 1 ]
 holds grep -qxE "$error" err

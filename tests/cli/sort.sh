@@ -108,9 +108,9 @@ run sort cut.gz
 expect 2 '' 'unseen: error: cut.gz: the compressed data ends too early\n'
 echo kept > sorted
 run sort -o a a
-expect 2 '' 'unseen: error: a is both input and output\nunseen: hint: unseen sort -o NEW FILE && mv NEW FILE\n'
+expect 2 '' 'unseen: error: a is both input and output\nunseen: hint: unseen sort -o NEW a && mv NEW a\n'
 run sort -u -c a
-expect 2 '' 'unseen: error: -c prints each integer once, and so does -u\nunseen: hint: unseen sort -c FILE\n'
+expect 2 '' 'unseen: error: -c prints each integer once, and so does -u\nunseen: hint: unseen sort -c a\n'
 run sort -k 1 a
 expect 2 '' '*'
 "$UNSEEN" sort a > /dev/full 2> err

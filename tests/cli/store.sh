@@ -24,7 +24,7 @@ expect 0 '0\n' ''
 run -n -s v.unseen -v one
 expect 0 'http://a/\nhttp://b/\nHTTP://A:80/\n' ''
 run -n -s none.unseen one
-expect 2 '' 'unseen: error: cannot open none.unseen: No such file or directory\nunseen: hint: unseen add none.unseen FILE makes it\n'
+expect 2 '' 'unseen: error: cannot open none.unseen: No such file or directory\nunseen: hint: to make it: unseen add none.unseen FILE\n'
 holds [ ! -e none.unseen ]
 # A dry run asks, and changes nothing.
 cp v.unseen before
@@ -64,7 +64,7 @@ done
 # -q ends at the first line that is found, so with a store it only asks.
 cp w.unseen w.before
 run -s w.unseen -q big
-expect 2 '' 'unseen: error: -q ends at the first new line, so the store would have no other\nunseen: hint: unseen add STORE FILE\n'
+expect 2 '' 'unseen: error: -q ends at the first new line, so the store would have no other\nunseen: hint: unseen add w.unseen big\n'
 run -n -s w.unseen -q big
 expect 1 '' ''
 run -n -s w.unseen -q <(echo http://new.example/)

@@ -21,16 +21,16 @@ cp v.unseen good
 "$UNSEEN" -s s.unseen -p scrapy --rule keep-fragment --key-bits 96 --fpr 1e-6 --seed 5 one > /dev/null
 for how in '-s v.unseen' 'add v.unseen'; do
     called="unseen ${how% *}"
-    wrong 2 'v.unseen has the profile crawl/1, not whatwg/1' "unseen $how FILE" $how -p whatwg one
-    wrong 2 'v.unseen has the profile crawl/1, not crawl/1+strip-www' "unseen $how FILE" $how --rule strip-www one
+    wrong 2 'v.unseen has the profile crawl/1, not whatwg/1' "unseen $how one" $how -p whatwg one
+    wrong 2 'v.unseen has the profile crawl/1, not crawl/1+strip-www' "unseen $how one" $how --rule strip-www one
     wrong 2 'v.unseen has the rate 5e-09, not 1e-06' 'unseen rewrite --fpr 1e-06 v.unseen' $how --fpr 1e-6 one
-    wrong 2 'v.unseen has the rate 5e-09, not 1e-12' "unseen $how FILE" $how --filter exact one
-    wrong 2 'v.unseen keeps 64 bits of each key, not 96' "unseen $how FILE" $how --key-bits 96 one
-    wrong 2 'v.unseen was made with another seed' "unseen $how FILE" $how --seed 1 one
-    wrong 2 'v.unseen has a log' "unseen $how FILE" $how --no-log one
+    wrong 2 'v.unseen has the rate 5e-09, not 1e-12' "unseen $how one" $how --filter exact one
+    wrong 2 'v.unseen keeps 64 bits of each key, not 96' "unseen $how one" $how --key-bits 96 one
+    wrong 2 'v.unseen was made with another seed' "unseen $how one" $how --seed 1 one
+    wrong 2 'v.unseen has a log' "unseen $how one" $how --no-log one
     wrong 2 'v.unseen has the mode 600, not 640' 'chmod 640 v.unseen' $how --mode 640 one
 done
-wrong 2 's.unseen has the profile scrapy/1+keep-fragment, not crawl/1' 'unseen -s s.unseen FILE' -s s.unseen -p crawl one
+wrong 2 's.unseen has the profile scrapy/1+keep-fragment, not crawl/1' 'unseen -s s.unseen one' -s s.unseen -p crawl one
 wrong 2 's.unseen keeps 96 bits of each key, not 64' 'unseen rewrite --key-bits 64 s.unseen' -s s.unseen --key-bits 64 one
 same v.unseen good
 # The hints work, and what is not given is the store's; so do all settings as they are.
@@ -49,28 +49,28 @@ run rewrite --fpr 2e-6 s.unseen
 expect 0 '' ''
 run -s s.unseen --key-bits 64 --fpr 2e-6 scrapy
 expect 0 '' ''
-wrong 2 '--fpr 1e-13: the filter promises no false-positive rate this low' 'unseen -s new.unseen --fpr 1e-12 FILE' -s new.unseen --fpr 1e-13 one
+wrong 2 '--fpr 1e-13: the filter promises no false-positive rate this low' 'unseen --fpr 1e-12 -s new.unseen one' -s new.unseen --fpr 1e-13 one
 wrong 2 '--filter nothing: no such name' 'unseen help filters' -s new.unseen --filter nothing one
-wrong 2 'new.unseen: out of memory' 'without --capacity the set grows as needed' -s new.unseen --capacity 1e18 one
-wrong 2 "no profile 'crwl'" 'unseen -p crawl' -s new.unseen -p crwl one
-wrong 2 "--key-bits: '65' is not 64, 96 or 128" 'unseen --key-bits 96' -s new.unseen --key-bits 65 one
+wrong 2 'new.unseen: out of memory' 'the set grows as needed: unseen -s new.unseen one' -s new.unseen --capacity 1e18 one
+wrong 2 "no profile 'crwl'" 'unseen --profile crawl -s new.unseen one' -s new.unseen -p crwl one
+wrong 2 "--key-bits: '65' is not 64, 96 or 128" 'such as --key-bits 96' -s new.unseen --key-bits 65 one
 for mode in 64 0640x 888 0440 700 641 1640 77777 '' -1 u=rw; do
-    wrong 2 "--mode: '$mode' is not a 6 for the owner, then 0, 2, 4 or 6 for the group and for others" 'unseen --mode 640' -s new.unseen --mode "$mode" one
+    wrong 2 "--mode: '$mode' is not a 6 for the owner, then 0, 2, 4 or 6 for the group and for others" 'such as --mode 640' -s new.unseen --mode "$mode" one
 done
-wrong 2 '--mode has no meaning without -s' 'unseen -s STORE --mode 640 FILE' --mode 640 one
-wrong 2 '--no-log has no meaning without -s' 'unseen -s STORE --no-log FILE' --no-log one
-wrong 2 '--key-bits has no meaning without -s' 'unseen -s STORE --key-bits 96 FILE' --key-bits 96 one
-wrong 2 '-t has no meaning without -k' 'unseen check -t , -k 1 v.unseen FILE' check -t , v.unseen one
+wrong 2 '--mode has no meaning without -s' 'unseen -s STORE --mode 640 one' --mode 640 one
+wrong 2 '--no-log has no meaning without -s' 'unseen -s STORE --no-log one' --no-log one
+wrong 2 '--key-bits has no meaning without -s' 'unseen -s STORE --key-bits 96 one' --key-bits 96 one
+wrong 2 '-t has no meaning without -k' 'unseen check -k 1 -t , v.unseen one' check -t , v.unseen one
 wrong 2 'unknown option -p' 'unseen check --help' check -p crawl v.unseen one
 holds [ ! -e new.unseen ]
 
 # No store there.
 for command in remove repair rewrite recheck; do
-    wrong 2 'cannot open none.unseen: No such file or directory' 'unseen add none.unseen FILE makes it' $command none.unseen
+    wrong 2 'cannot open none.unseen: No such file or directory' 'to make it: unseen add none.unseen FILE' $command none.unseen
 done
 for command in check info verify; do
     wrong 2 'cannot open none.unseen: No such file or directory' \
-        'unseen build none.unseen FILE makes a list, unseen add none.unseen FILE a store' $command none.unseen
+        'to make a list: unseen build none.unseen FILE, or a store: unseen add none.unseen FILE' $command none.unseen
 done
 run -s nodir/v.unseen one
 expect 2 '' '*'
@@ -80,10 +80,10 @@ holds grep -qx 'unseen: hint: mkdir -p nodir' err
 printf 'http://a/\n' > list
 : > empty
 mkdir folder
-wrong 2 'list is not a store' 'unseen import --format anew NEW.unseen list makes a store of a list of lines; unseen -x list FILE reads it as it is' \
+wrong 2 'list is not a store' 'unseen -x list one\nunseen: hint: to make a store of the lines: unseen import --format anew NEW.unseen list' \
     -s list one
-wrong 2 'list is not a store' 'unseen -x list FILE takes a list of lines' check list one
-wrong 2 'list is not a store' 'unseen add NEW.unseen list makes a store of a list of lines' info list
+wrong 2 'list is not a store' 'unseen -n -v -x list one' check list one
+wrong 2 'list is not a store' 'to make a store of a list of lines: unseen add NEW.unseen list' info list
 for file in empty folder /dev/null; do
     for command in -s check add remove info verify repair rewrite recheck; do
         case $file$command in empty-s | emptyadd) continue ;; esac # cli/store_empty
@@ -93,13 +93,13 @@ for file in empty folder /dev/null; do
 done
 holds [ ! -s empty ]
 run list v.unseen
-expect 2 '' 'unseen: error: v.unseen is a store, not a file of lines\nunseen: hint: unseen -x v.unseen FILE\n'
+expect 2 '' 'unseen: error: v.unseen is a store, not a file of lines\nunseen: hint: *\n'
 run -s s.unseen one v.unseen
 expect 2 '' '*'
 run add s.unseen v.unseen
 expect 2 '' 'unseen: error: v.unseen is a store, not a file of lines\nunseen: hint: unseen merge --into s.unseen v.unseen\n'
 run -s v.unseen -x v.unseen one
-expect 2 '' 'unseen: error: -s and -x both name v.unseen\nunseen: hint: unseen -s v.unseen FILE, where what it has is a repeat anyway\n'
+expect 2 '' 'unseen: error: -s and -x both name v.unseen\nunseen: hint: what it has is a repeat anyway: unseen -s v.unseen one\n'
 "$UNSEEN" < v.unseen > out 2> err
 holds [ $? = 2 ]
 holds grep -qx 'unseen: error: standard input is a store, not a file of lines' err
@@ -109,7 +109,7 @@ holds [ $? = 2 ]
 holds [ $? = 2 ]
 holds grep -qx 'unseen: error: v.unseen would be overwritten with lines' err
 run -s fresh.unseen -o ./fresh.unseen one
-expect 2 '' 'unseen: error: ./fresh.unseen is a store, it cannot be written to\nunseen: hint: unseen -o NEW FILE\n'
+expect 2 '' 'unseen: error: ./fresh.unseen is a store, it cannot be written to\nunseen: hint: unseen -o NEW -s fresh.unseen one\n'
 holds [ ! -e fresh.unseen ]
 ln -s fresh.unseen link.unseen
 run -s fresh.unseen -D link.unseen one
@@ -152,8 +152,8 @@ for command in -s check add remove info recheck rewrite; do
 done
 run verify d.unseen d2.unseen
 expect 1 '*' '*'
-holds grep -qE '^d.unseen: damaged, 2 added and 0 removed in 2 intact commits, 1 damages, [0-9]+ bytes lost$' out
-holds grep -qE '^d2.unseen: good, 4 added and 0 removed in 3 intact commits, 0 damages, 0 bytes lost$' out
+holds grep -qE '^d.unseen: damaged, 2 added and 0 removed, intact commits: 2, damaged places: 1, bytes lost: [0-9]+$' out
+holds grep -qE '^d2.unseen: good, 4 added and 0 removed, intact commits: 3$' out
 holds grep -qx 'unseen: hint: unseen repair d.unseen' err
 run verify none d2.unseen
 expect 2 '*' '*'
@@ -204,7 +204,7 @@ exec 3> q
 echo http://x/ >&3
 has_lines() { [ "$(wc -l < "$1")" -ge "$2" ]; }
 eventually has_lines out2 1
-wrong 2 "v.unseen is being written to by process $pid" '--wait waits until it has ended; meanwhile unseen check v.unseen FILE can ask' --wait=0 -s v.unseen one
+wrong 2 "v.unseen is being written to by process $pid" 'to wait until it has ended: unseen --wait -s v.unseen one' --wait=0 -s v.unseen one
 for command in add remove; do
     run $command --wait=0 v.unseen one
     expect 2 '' '*'
@@ -238,11 +238,11 @@ if $as_user test -x "$UNSEEN" && ! $as_user test -w locked; then
     UNSEEN_AS -s locked/v.unseen one > out 2> err
     status=$? last='-s in a locked folder'
     expect 2 '' '*'
-    holds grep -qx 'unseen: hint: unseen -n -s locked/v.unseen FILE only asks; a copy in another folder can be written' err
+    holds grep -qx 'unseen: hint: a copy in another folder can be written; this only asks: unseen --dry-run -s locked/v.unseen .*' err
     UNSEEN_AS -s locked/new.unseen one > out 2> err
     status=$? last='-s of a new store in a locked folder'
     expect 2 '' '*'
-    holds grep -q 'unseen: hint: unseen -s OTHER-FOLDER/' err
+    holds grep -q 'unseen: hint: unseen .*--store OTHER-FOLDER/' err
     UNSEEN_AS -n -s locked/v.unseen one > out 2> err
     status=$? last='-n -s in a locked folder'
     expect 0 '' ''
@@ -263,7 +263,7 @@ if mount -t tmpfs -o size=256k tmpfs small 2> /dev/null; then
         "$UNSEEN" --seed 3 -j "$j" -s small/w.unseen big > out 2> err
         holds [ $? = 2 ]
         printf '%s\n' 'unseen: error: cannot remember: cannot write small/w.unseen: No space left on device' \
-            'unseen: hint: nothing is lost: when the disk can be written to again, the next unseen -s small/w.unseen prints the lines since the last commit again' > said
+            'unseen: hint: nothing is lost: when the disk can be written to again, the next run with -s small/w.unseen prints the lines since the last commit again' > said
         same err said
         mount -o remount,size=64m small
         "$UNSEEN" -j "$j" -s small/w.unseen big > out2 2> err

@@ -56,7 +56,7 @@ chmod 755 .
 cp "$UNSEEN" tool && chmod 755 tool
 setpriv --reuid 65534 --clear-groups ./tool check in.unseen one > out 2> err
 status=$? last='check as another user'
-expect 2 '' 'unseen: error: cannot open in.unseen: Permission denied\nunseen: hint: its owner can let a group read it: chmod 640 in.unseen in.unseen.image, or unseen -s NEW --mode 640 FILE\n'
+expect 2 '' 'unseen: error: cannot open in.unseen: Permission denied\nunseen: hint: its owner can let a group read it: chmod 640 in.unseen\n'
 chmod 644 in.unseen
 setpriv --reuid 65534 --clear-groups ./tool check in.unseen one > out 2> err
 status=$?

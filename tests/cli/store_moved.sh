@@ -93,7 +93,7 @@ cut_and_done k3/s.unseen k3/out
 # Mounted elsewhere.
 interrupted k1
 mkdir elsewhere
-export -f run expect same complain cut_and_done
+export -f run expect same complain cut_and_done said
 export tests_run tests_failed
 if unshare -m true 2> /dev/null && unshare -m mount --bind k1 elsewhere 2> /dev/null; then
     # shellcheck disable=SC2016
@@ -117,7 +117,7 @@ untouched() { # STORE OUT TEXT...: refused, and the file is as it was
 here=$PWD
 interrupted k1
 printf 'http://a/\nhttp://b/\nhttp://precious/\n' > other
-untouched k1/s.unseen other "unseen: error: $here/k1/out is not finished: the run that wrote it was interrupted, and bytes from 20 on are not committed\nunseen: hint: unseen -s k1/s.unseen -o $here/k1/out < /dev/null cuts it; then the same again\n"
+untouched k1/s.unseen other "unseen: error: $here/k1/out is not finished: the run that wrote it was interrupted, and bytes from 20 on are not committed\nunseen: hint: unseen -s k1/s.unseen -o $here/k1/out < /dev/null && unseen -s k1/s.unseen -o other again\n"
 # The hint works, word for word.
 run -s k1/s.unseen -o "$here/k1/out"
 expect 0 '' '*'
@@ -130,7 +130,8 @@ interrupted k1
 printf 'http://a/\nhttp://b/\nhttp://precious/\n' > other
 rm k1/out
 maybe() { printf 'unseen: error: %s may be %s, which an interrupted run wrote, or another file\\n' "$here/$1" "$here/$2"
-    printf 'unseen: hint: if it is that file: truncate -s %s %s, then the same again; if not: unseen -s %s -o NEW FILE\\n' "$4" "$1" "$3"; }
+    printf 'unseen: hint: if it is that file: truncate -s %s %s && unseen -s %s -o %s again\\n' "$4" "$1" "$3" "$1"
+    printf 'unseen: hint: if it is not: unseen --output NEW -s %s again\\n' "$3"; }
 untouched k1/s.unseen other "$(maybe other k1/out k1/s.unseen 20)"
 truncate -s 20 other
 run -s k1/s.unseen -o other again

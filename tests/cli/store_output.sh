@@ -21,9 +21,9 @@ for j in 1 2; do
     same queue want
     # Lines that are not remembered, or a number, would be in the file more than once, or no line.
     run -n -s v.unseen -v -o queue two
-    expect 2 '' 'unseen: error: -o with -s has each line exactly once, and with -n those lines come again\nunseen: hint: unseen -n -s STORE FILE > NEW\n'
+    expect 2 '' 'unseen: error: -o with -s has each line exactly once, and with -n those lines come again\nunseen: hint: unseen -n -s v.unseen -v two > NEW\n'
     run -s v.unseen -c -o queue one
-    expect 2 '' 'unseen: error: -o with -s has each line exactly once, and -c prints a number\nunseen: hint: unseen -c -s STORE FILE > NEW\n'
+    expect 2 '' 'unseen: error: -o with -s has each line exactly once, and -c prints a number\nunseen: hint: unseen -s v.unseen -c one > NEW\n'
     same queue want
     # What a run writes that prints no new lines, or all, is added too.
     run -s v.unseen -v -o queue one
@@ -55,7 +55,7 @@ printf 'http://first/1\n' >&9
 eventually has_lines shared 1
 printf 'http://second/1\n' > in
 run --wait=0 -s second.unseen -o shared
-expect 2 '' "unseen: error: $PWD/shared is being written to by process $writer\nunseen: hint: --wait waits until it has ended; or unseen -s second.unseen -o OTHER FILE\n"
+expect 2 '' "unseen: error: $PWD/shared is being written to by process $writer\nunseen: hint: to wait until it has ended: unseen --wait -s second.unseen -o shared\n"
 "$UNSEEN" --wait -s second.unseen -o shared in 2> waiting 9>&- &
 second=$!
 eventually grep -q '^unseen: waiting: ' waiting
@@ -113,29 +113,29 @@ for output in kept.unseen ./kept.unseen link.unseen kept.unseen.image kept.bits 
 done
 for call in lines 'canon lines' 'count lines'; do
     run --seed-file seed.key -o seed.key lines
-    expect 2 '' 'unseen: error: seed.key is the file of the seed, it cannot be written to\nunseen: hint: unseen -o NEW FILE\n'
+    expect 2 '' 'unseen: error: seed.key is the file of the seed, it cannot be written to\nunseen: hint: *\n'
     same saved/seed.key seed.key
 done
 run -s new.unseen -D new.unseen.image lines
-expect 2 '' 'unseen: error: new.unseen.image is the image of a store, it cannot be written to\nunseen: hint: unseen -D NEW FILE\n'
+expect 2 '' 'unseen: error: new.unseen.image is the image of a store, it cannot be written to\nunseen: hint: unseen -D NEW -s new.unseen lines\n'
 run recheck kept.unseen -o kept.unseen lines
-expect 2 '' 'unseen: error: kept.unseen is a store, it cannot be written to\nunseen: hint: unseen recheck -o NEW kept.unseen FILE\n'
+expect 2 '' 'unseen: error: kept.unseen is a store, it cannot be written to\nunseen: hint: unseen recheck -o NEW kept.unseen lines\n'
 holds [ ! -e new.unseen ]
 rm -rf saved kept.* link.unseen lines ids seed.key
 
 # -o is another name for the store, or for the input.
 run -s v.unseen -o v.unseen one
-expect 2 '' 'unseen: error: v.unseen is a store, it cannot be written to\nunseen: hint: unseen -o NEW FILE\n'
+expect 2 '' 'unseen: error: v.unseen is a store, it cannot be written to\nunseen: hint: *\n'
 run -s new.unseen -o new.unseen one
 expect 2 '' '*'
 run -s v.unseen -o one one
-expect 2 '' 'unseen: error: one is both input and output\nunseen: hint: unseen -o NEW FILE && mv NEW FILE\n'
+expect 2 '' 'unseen: error: one is both input and output\nunseen: hint: *\n'
 run -s no.unseen --no-log -o queue one
-expect 2 '' 'unseen: error: -o with -s is written exactly once, for which a store needs its log\nunseen: hint: unseen -s STORE -o NEW FILE\n'
+expect 2 '' 'unseen: error: -o with -s is written exactly once, for which a store needs its log\nunseen: hint: unseen -s no.unseen -o queue one\n'
 run -s no.unseen --no-log one
 expect 0 'http://a/\nhttp://b/\n' ''
 run -s no.unseen -o queue two
-expect 2 '' 'unseen: error: no.unseen cannot keep the length of an output: it has no log\nunseen: hint: unseen -s no.unseen FILE >> queue\n'
+expect 2 '' 'unseen: error: no.unseen cannot keep the length of an output: it has no log\nunseen: hint: unseen -s no.unseen two >> queue\n'
 
 # kill -9 at any time, and again: exactly once.
 urls 300000 250000 9 > big

@@ -35,7 +35,7 @@ release() {
 
 rm -f all.unseen*
 hold
-busy="unseen: error: all.unseen is being written to by process $holder\nunseen: hint: --wait waits until it has ended; meanwhile unseen check all.unseen FILE can ask\n"
+busy="unseen: error: all.unseen is being written to by process $holder\nunseen: hint: *\n"
 cp all.unseen other.unseen
 for command in '-s all.unseen one' 'add all.unseen one' 'remove all.unseen one' 'merge --into all.unseen other.unseen' \
     'import all.unseen one' 'serve all.unseen' 'rewrite all.unseen' 'repair all.unseen'; do
@@ -119,7 +119,7 @@ same foreign.unseen before
 # The hint of a merge that cannot be leads to one that can.
 run merge --into base.unseen foreign.unseen
 expect 2 '' '*'
-holds grep -q '^unseen: hint: unseen add --like base.unseen NEW FILE makes a store that can be merged with it; ' err
+holds grep -q '^unseen: hint: to make a store that can be merged: unseen add --like base.unseen NEW FILE' err
 run add --like base.unseen again.unseen one
 run merge --into base.unseen again.unseen
 expect 0 '' ''
@@ -133,5 +133,5 @@ for also in '--seed 1' '-p none' '--rule strip-www' '--key-bits 64'; do
     holds [ ! -e x.unseen ]
 done
 run --like base.unseen one
-expect 2 '' 'unseen: error: --like has no meaning without -s\nunseen: hint: unseen -s NEW --like STORE FILE\n'
+expect 2 '' 'unseen: error: --like has no meaning without -s\nunseen: hint: unseen -s NEW --like base.unseen one\n'
 finish

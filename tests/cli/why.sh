@@ -100,11 +100,11 @@ done
 
 # ---- What contradicts it -------------------------------------------------------------------------
 run check --why -c s.unseen
-expect 2 '' 'unseen: error: --why prints the lines that are found, -c prints a number\nunseen: hint: unseen check --why s.unseen FILE\n'
+expect 2 '' 'unseen: error: --why prints the lines that are found, -c prints a number\nunseen: hint: unseen check --why s.unseen\n'
 run check --why -q s.unseen
-expect 2 '' 'unseen: error: --why prints the lines that are found, -q prints nothing\nunseen: hint: unseen check --why s.unseen FILE\n'
+expect 2 '' 'unseen: error: --why prints the lines that are found, -q prints nothing\nunseen: hint: unseen check --why s.unseen\n'
 run check --why --mark s.unseen
-expect 2 '' 'unseen: error: --mark prints every line, --why prints the lines that are found\nunseen: hint: unseen check --why --json s.unseen FILE\n'
+expect 2 '' 'unseen: error: --mark prints every line, --why prints the lines that are found\nunseen: hint: unseen check --json --why s.unseen\n'
 run --why s.txt
 expect 2 '' '*'
 finish
