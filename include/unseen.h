@@ -204,9 +204,9 @@ UNSEEN_API void unseen_set_free(struct unseen_set *set);
  *   unseen_set_remove    removes each item. Removing an item that was added is exact. Removing an
  *                        item that was never added, or whose add was answered SEEN, takes away
  *                        another key with the false-positive rate, and that key is forgotten.
- *                        Memory is not given back. A filter that counts undoes one add with
- *                        each removal; in "counting" an item that was added UNSEEN_COUNT_MAX
- *                        times or more stays for ever.
+ *                        "compact" gives memory back as it empties. A filter that counts undoes
+ *                        one add with each removal; in "counting" an item that was added
+ *                        UNSEEN_COUNT_MAX times or more stays for ever.
  *
  * Arguments:
  *   - verdicts gets n bytes, each an enum unseen_verdict.

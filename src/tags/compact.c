@@ -231,13 +231,6 @@ static void compact_contains(const struct unseen__filter *filter, const struct u
     c->kernel->contains(c, keys, n, verdicts);
 }
 
-static void compact_remove(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
-                           uint8_t *verdicts)
-{
-    struct compact *c = compact_from(filter);
-    c->kernel->remove(c, keys, n, verdicts);
-}
-
 /* A key that is not in the set meets a tag by chance when it has the tag's home and low (3 +
  * low_bits bits), its line or that line's partner (2 of 64), and agrees in all known bits
  * of the tag's path. */
@@ -323,7 +316,7 @@ const struct unseen__filter_ops unseen__compact_ops = {
     .free = compact_free,
     .add = compact_add,
     .contains = compact_contains,
-    .remove = compact_remove,
+    .remove = unseen__compact_remove,
     .nkeys = compact_nkeys,
     .stats = compact_stats,
     .save_params = unseen__compact_save_params,
@@ -347,7 +340,7 @@ const struct unseen__filter_ops unseen__compact_count_ops = {
     .add = unseen__compact_count_add,
     .add_absent = compact_add,
     .contains = compact_contains,
-    .remove = compact_remove,
+    .remove = unseen__compact_remove,
     .multiplicity = unseen__compact_count,
     .nkeys = compact_nkeys,
     .stats = compact_stats,

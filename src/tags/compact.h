@@ -236,6 +236,11 @@ enum unseen_status unseen__compact_pages_reserve(struct compact *c, size_t n);
 uint32_t unseen__compact_page_take(struct compact *c); /* contents undefined */
 void unseen__compact_page_give(struct compact *c, uint32_t number);
 void unseen__compact_give_pages(struct compact *c, const struct compact_group *group);
+/* Takes all pages of the last chunk from what page_take gives, if the pages that are in use there
+ * have room in other chunks, with nspare pages to spare. Returns the first number of the chunk, or
+ * 0. When no page of it is in use any more, drop_chunk gives its memory back. */
+uint32_t unseen__compact_pages_close_chunk(struct compact *c, size_t nspare);
+void unseen__compact_pages_drop_chunk(struct compact *c);
 
 /* compact_directory.c: path -> group */
 enum unseen_status unseen__compact_directory_init(struct compact *c, unsigned depth,
@@ -247,6 +252,9 @@ struct compact_group *unseen__compact_directory_find(const struct compact *c, ui
 /* Makes sure that the group of this path has at least two entries, so that it can split. */
 enum unseen_status unseen__compact_directory_deepen(struct compact *c, uint64_t path);
 
+/* Joins the leaf of this path with its sibling as long as no group of both has one entry only. */
+void unseen__compact_directory_flatten(struct compact *c, uint64_t path);
+
 /* compact_grow.c: making room */
 /* Gives the group of this path more room. NOMEM leaves everything as it was. *stuck_out is true if
  * the group must not grow further, because its keys are not random; the key then belongs in the
@@ -257,8 +265,17 @@ enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *
  * NOMEM: perhaps some groups have grown, and pages are in reserve. */
 enum unseen_status unseen__compact_grow_to(struct compact *c, unsigned depth, unsigned npages);
 
+/* Spreads the tags of a group, which has these entries, over npages pages or more. False, with
+ * nothing changed, if they do not fit. Needs COMPACT_PAGES_MAX pages in reserve. */
+bool unseen__compact_rebuild(struct compact *c, struct compact_group *entries, size_t copies,
+                             unsigned npages);
+
 /* A group of this depth or deeper does not split. */
 unsigned unseen__compact_depth_limit(const struct compact *c);
+
+/* compact_shrink.c: the operation */
+void unseen__compact_remove(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
+                            uint8_t *verdicts);
 
 /* compact_save.c: pieces for export and import */
 void unseen__compact_save_params(const struct unseen__filter *filter, uint8_t *params);

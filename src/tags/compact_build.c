@@ -128,8 +128,30 @@ static void source_init(const struct compact *c, const struct compact_group *fro
     }
 }
 
+/* What becomes of the word of a tag. */
+enum turn {
+    STAYS,
+    SPLITS, /* its top bit of v chooses the part */
+    JOINS   /* the half that it comes from becomes its top bit of v */
+};
+
+/* The word of a tag of this half in the group of both halves. A tag of full length has no room for
+ * the bit: it loses its last one, and has full length in the new group. */
+UNSEEN_INLINE uint32_t join_word(const struct compact *c, enum compact_width width, uint32_t word,
+                                 struct compact_build *b)
+{
+    const uint32_t v_mask = compact_v_mask(width);
+    const uint32_t v = word & v_mask;
+    uint32_t joined = v >> 1 | (b->half ? compact_v_top(width) : 0);
+    if ((v & (0 - v)) == c->mark) {
+        joined = (joined & ~(2 * c->mark - 1)) | c->mark;
+        b->nshortened++;
+    }
+    return (word & ~v_mask) | joined;
+}
+
 /* Copies a tag to its part. Returns the part that was too small, or -1. */
-UNSEEN_INLINE int build_put(const struct compact *c, enum compact_width width, bool split,
+UNSEEN_INLINE int build_put(const struct compact *c, enum compact_width width, enum turn turn,
                             const struct source *source, unsigned place, struct compact_build *b)
 {
     const uint32_t v_top = compact_v_top(width);
@@ -142,7 +164,10 @@ UNSEEN_INLINE int build_put(const struct compact *c, enum compact_width width, b
             : compact_low(width, source->page + (size_t)line * COMPACT_LINE, place % 16);
     const unsigned r = compact_r(width, low);
     unsigned part = 0;
-    if (split) {
+    if (turn == JOINS) {
+        word = join_word(c, width, word, b);
+    }
+    if (turn == SPLITS) {
         const uint32_t rest = word << 1 & v_mask;
         if (UNSEEN_UNLIKELY(rest == 0)) {
             /* Void: no bit left to give, so the tag belongs to both. */
@@ -160,7 +185,7 @@ UNSEEN_INLINE int build_put(const struct compact *c, enum compact_width width, b
 
 /* Copies the tags of n pages to the parts, a tag of each page in turn. Each tag waits for the
  * number of tags that the last one left in its line, so tags for different pages go faster. */
-UNSEEN_INLINE int build_sources(const struct compact *c, enum compact_width width, bool split,
+UNSEEN_INLINE int build_sources(const struct compact *c, enum compact_width width, enum turn turn,
                                 const struct source *sources, size_t n, struct compact_build *b)
 {
     size_t longest = 0;
@@ -170,8 +195,7 @@ UNSEEN_INLINE int build_sources(const struct compact *c, enum compact_width widt
     for (size_t i = 0; i < longest; i++) {
         for (size_t k = 0; k < n; k++) {
             if (UNSEEN_LIKELY(i < sources[k].places.n)) {
-                const int full =
-                    build_put(c, width, split, &sources[k], sources[k].places.at[i], b);
+                const int full = build_put(c, width, turn, &sources[k], sources[k].places.at[i], b);
                 if (UNSEEN_UNLIKELY(full >= 0)) {
                     return full;
                 }
@@ -190,25 +214,24 @@ static bool are_independent(unsigned page, const struct compact_build *b)
 }
 
 static int build_some(const struct compact *c, const struct source *sources, size_t n,
-                      struct compact_build *b)
+                      struct compact_build *b, enum turn turn)
 {
-    const bool split = b->nparts == 2;
-    switch (c->layout->width) {
-    case COMPACT_32:
-        return split ? build_sources(c, COMPACT_32, true, sources, n, b)
-                     : build_sources(c, COMPACT_32, false, sources, n, b);
-    case COMPACT_39:
-        return split ? build_sources(c, COMPACT_39, true, sources, n, b)
-                     : build_sources(c, COMPACT_39, false, sources, n, b);
-    default:
-        return build_sources(c, COMPACT_51, split, sources, n, b);
+    const enum compact_width width = c->layout->width;
+    if (turn == JOINS || width == COMPACT_51) {
+        return build_sources(c, width, turn, sources, n, b);
     }
+    if (width == COMPACT_32) {
+        return turn == SPLITS ? build_sources(c, COMPACT_32, SPLITS, sources, n, b)
+                              : build_sources(c, COMPACT_32, STAYS, sources, n, b);
+    }
+    return turn == SPLITS ? build_sources(c, COMPACT_39, SPLITS, sources, n, b)
+                          : build_sources(c, COMPACT_39, STAYS, sources, n, b);
 }
 
 /* Pages are worked on in order where their tags go to the same pages, because the order of the tags
  * decides the bytes. */
 static int build_all(const struct compact *c, const struct compact_group *from,
-                     struct compact_build *b)
+                     struct compact_build *b, enum turn turn)
 {
     struct source sources[BUILD_SOURCES];
     int full = -1;
@@ -220,7 +243,7 @@ static int build_all(const struct compact *c, const struct compact_group *from,
             }
             source_init(c, from, p, b, &sources[k]);
         }
-        full = build_some(c, sources, n, b);
+        full = build_some(c, sources, n, b, turn);
     }
     return full;
 }
@@ -272,7 +295,7 @@ int unseen__compact_build_try(struct compact *c, const struct compact_group *fro
         unseen__compact_build_start(c, b, part, npages[part]);
     }
     c->work += from->npages;
-    const int full = build_all(c, from, b);
+    const int full = build_all(c, from, b, b->nparts == 2 ? SPLITS : STAYS);
     if (full < 0) {
         unseen__compact_build_done(c, b);
     }
@@ -289,6 +312,26 @@ bool unseen__compact_build(struct compact *c, const struct compact_group *from,
             return true;
         }
         npages[full]++;
+    }
+    unseen__compact_build_drop(c, b);
+    return false;
+}
+
+bool unseen__compact_build_joined(struct compact *c, const struct compact_group halves[2],
+                                  struct compact_build *b, unsigned npages)
+{
+    for (; npages <= COMPACT_PAGES_MAX; npages++) {
+        int full = -1;
+        b->nshortened = 0;
+        unseen__compact_build_start(c, b, 0, npages);
+        for (b->half = 0; b->half < 2 && full < 0; b->half++) {
+            c->work += halves[b->half].npages;
+            full = build_all(c, &halves[b->half], b, JOINS);
+        }
+        if (full < 0) {
+            unseen__compact_build_done(c, b);
+            return true;
+        }
     }
     unseen__compact_build_drop(c, b);
     return false;

@@ -104,6 +104,8 @@ UNSEEN_INLINE bool compact_fill_put(const struct compact *c, enum compact_width 
 struct compact_build {
     unsigned nparts;
     struct compact_group group[2];
+    unsigned half;     /* of two groups that are joined: the one that is read now */
+    size_t nshortened; /* tags that lost a bit when their groups were joined */
     struct compact_fill fill;
 };
 
@@ -125,6 +127,11 @@ int unseen__compact_build_try(struct compact *c, const struct compact_group *fro
  * pages in reserve. */
 bool unseen__compact_build(struct compact *c, const struct compact_group *from,
                            struct compact_build *b, unsigned *npages);
+
+/* Builds one group, of the fewest pages from npages on, from both halves of its path. As
+ * unseen__compact_build otherwise. */
+bool unseen__compact_build_joined(struct compact *c, const struct compact_group halves[2],
+                                  struct compact_build *b, unsigned npages);
 
 /* Completes the pages of a build that was filled by hand. */
 void unseen__compact_build_done(struct compact *c, struct compact_build *b);

@@ -185,3 +185,44 @@ enum unseen_status unseen__compact_directory_deepen(struct compact *c, uint64_t 
         }
     }
 }
+
+/* Whether a group of the leaf has one entry only. */
+static bool has_deep_group(const struct compact *c, const struct compact_group *leaf,
+                           unsigned spent)
+{
+    for (size_t i = 0; i < (size_t)1 << c->leaf_bits; i++) {
+        if (leaf[i].depth == spent + c->leaf_bits) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void unseen__compact_directory_flatten(struct compact *c, uint64_t path)
+{
+    for (;;) {
+        const size_t index = (size_t)(path >> (64 - c->root_bits));
+        const unsigned spent = spent_bits(c->root[index]);
+        const size_t copies = (size_t)1 << (c->root_bits - spent);
+        const size_t first = index / copies * copies;
+        const size_t n = (size_t)1 << c->leaf_bits;
+        if (spent == 0 || spent_bits(c->root[first ^ copies]) != spent) {
+            return;
+        }
+        struct compact_group *left = leaf_of(c->root[first & ~copies]);
+        struct compact_group *right = leaf_of(c->root[first | copies]);
+        if (has_deep_group(c, left, spent) || has_deep_group(c, right, spent)) {
+            return;
+        }
+        for (size_t i = 0; i < n / 2; i++) {
+            left[i] = left[2 * i];
+        }
+        for (size_t i = 0; i < n / 2; i++) {
+            left[n / 2 + i] = right[2 * i];
+        }
+        for (size_t i = 0; i < 2 * copies; i++) {
+            c->root[(first & ~copies) + i] = make_entry(left, spent - 1);
+        }
+        free_leaf(c, right, c->leaf_bits);
+    }
+}

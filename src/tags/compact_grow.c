@@ -134,9 +134,8 @@ UNSEEN_INLINE bool halve(const struct compact *c, uint32_t *word, unsigned half)
     return (v >= v_top) == half;
 }
 
-/* Spreads the tags of a group over npages pages or more. */
-static bool rebuild(struct compact *c, struct compact_group *entries, size_t copies,
-                    unsigned npages)
+bool unseen__compact_rebuild(struct compact *c, struct compact_group *entries, size_t copies,
+                             unsigned npages)
 {
     struct compact_group old = entries[0];
     struct compact_build b;
@@ -415,7 +414,8 @@ enum unseen_status unseen__compact_grow(struct compact *c, uint64_t path, bool *
     if (status != UNSEEN_OK) {
         return status;
     }
-    if (entries->npages < COMPACT_PAGES_MAX && rebuild(c, entries, copies, entries->npages + 1u)) {
+    if (entries->npages < COMPACT_PAGES_MAX &&
+        unseen__compact_rebuild(c, entries, copies, entries->npages + 1u)) {
         return UNSEEN_OK;
     }
     if (entries->depth < unseen__compact_depth_limit(c)) {
@@ -493,7 +493,7 @@ static enum unseen_status widen_level(struct compact *c, unsigned depth, unsigne
             if (status != UNSEEN_OK) {
                 return status;
             }
-            (void)rebuild(c, entries, copies, npages);
+            (void)unseen__compact_rebuild(c, entries, copies, npages);
         }
         path = compact_next_path(path, entries->depth);
     } while (path != 0);

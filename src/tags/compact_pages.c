@@ -116,3 +116,48 @@ void unseen__compact_give_pages(struct compact *c, const struct compact_group *g
         unseen__compact_page_give(c, group->page[p]);
     }
 }
+
+/* The pages of the last chunk that were never taken. */
+static size_t fresh_in_last(const struct compact *c)
+{
+    const uint32_t start = (uint32_t)(c->nchunks - 1) * COMPACT_CHUNK_PAGES;
+    const size_t npages = compact_chunk_pages(c, c->nchunks - 1);
+    return c->next_page > start ? npages - (c->next_page - start) : npages - 1;
+}
+
+uint32_t unseen__compact_pages_close_chunk(struct compact *c, size_t nspare)
+{
+    if (c->nchunks < 2) {
+        return 0;
+    }
+    const uint32_t start = (uint32_t)(c->nchunks - 1) * COMPACT_CHUNK_PAGES;
+    const size_t nfresh = fresh_in_last(c);
+    size_t nfree = 0;
+    for (size_t i = 0; i < c->nfree; i++) {
+        nfree += c->free_pages[i] >= start;
+    }
+    const size_t nused = compact_chunk_pages(c, c->nchunks - 1) - 1 - nfresh - nfree;
+    if (c->nfree - nfree + c->nfresh - nfresh < nused + nspare) {
+        return 0;
+    }
+    size_t nkept = 0;
+    for (size_t i = 0; i < c->nfree; i++) {
+        if (c->free_pages[i] < start) {
+            c->free_pages[nkept++] = c->free_pages[i];
+        }
+    }
+    c->nfree = nkept;
+    c->nfresh -= nfresh;
+    if (c->next_page > start) {
+        c->next_page =
+            start - COMPACT_CHUNK_PAGES + (uint32_t)compact_chunk_pages(c, c->nchunks - 2);
+    }
+    return start;
+}
+
+void unseen__compact_pages_drop_chunk(struct compact *c)
+{
+    c->nchunks--;
+    unseen__compact_free(c, c->chunks[c->nchunks],
+                         compact_chunk_pages(c, c->nchunks) * COMPACT_PAGE);
+}

@@ -75,7 +75,9 @@ static size_t compact_save_group(const struct compact *c, uint64_t *position, ui
                COMPACT_PAGE);
         store_le64(full + (size_t)p * COMPACT_FULL_LEN, *compact_full(c, group->page[p]));
     }
-    *position += (uint64_t)1 << (48 - group->depth);
+    /* To the end of the group: it may have been two, and the position the start of its second half.
+     */
+    *position = ((*position >> (48 - group->depth)) + 1) << (48 - group->depth);
     return compact_piece_len(group->npages);
 }
 
