@@ -134,7 +134,8 @@ static bool join(struct compact *c, uint64_t path, size_t ntags)
     return true;
 }
 
-/* Gives the group of a path, which has ntags tags, fewer pages. False if it stays. */
+/* Gives the group of a path, which has ntags tags, fewer pages. False if it has as many as before,
+ * because its tags are uneven. */
 static bool narrow(struct compact *c, uint64_t path, size_t ntags)
 {
     size_t copies;
@@ -142,7 +143,8 @@ static bool narrow(struct compact *c, uint64_t path, size_t ntags)
     const unsigned npages = entries->npages;
     return is_low(c, ntags, npages, GROUP_LOW) && pages_after(c, ntags) < npages &&
            unseen__compact_pages_reserve(c, COMPACT_PAGES_MAX) == UNSEEN_OK &&
-           unseen__compact_rebuild(c, entries, copies, pages_after(c, ntags));
+           unseen__compact_rebuild(c, entries, copies, pages_after(c, ntags)) &&
+           entries->npages < npages;
 }
 
 /* Moves the pages of a group that have these numbers or higher ones. */
