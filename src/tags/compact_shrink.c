@@ -7,10 +7,11 @@
  *   join     the two halves of a path become one group again
  *   drain    the pages of the last chunk move to free pages of other chunks, and the chunk goes
  *
- * No one counts the tags of a group. A removed key in SAMPLE has its page counted; if that page has
- * room, so has perhaps the group. Which keys these are follows from the keys, so the same keys
- * in the same order leave the same bytes, however they come in batches. There is no list of what is left to do: each group is looked at again as
- * long as its keys go. If there is no memory for the new pages, the group stays as it is. */
+ * No one counts the tags of a group. One removed key in 2^SAMPLE_BITS has its page counted; if that
+ * page has room, so has perhaps the group. Which keys these are follows from the keys, so the same
+ * keys in the same order leave the same bytes, however they come in batches. There is no list of
+ * what is left to do: each group is looked at again as long as its keys go. If there is no memory
+ * for the new pages, the group stays as it is. */
 #include "tags/compact_build.h"
 #include "tags/compact_ops.h"
 

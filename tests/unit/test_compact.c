@@ -254,8 +254,8 @@ static double highest(double mean)
     return mean + 4 * sqrt(mean) + 4;
 }
 
-/* Present keys match one tag each, and the set is as it must be. Where groups were joined, tags lost
- * a bit, and now and then another one matches, too. */
+/* Present keys match one tag each, and the set is as it must be. Where groups were joined, tags
+ * lost a bit, and now and then another one matches, too. */
 static void check_state(const struct model *m)
 {
     const struct compact *c = inside(m->filter);
