@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Forged files of leases. Bit 0 of byte 0: the head is genuine; bit 1: the CRCs are corrected. The
- * rest is the file, or its records.
+ * Forged files of leases. Bit 0 of byte 0: the heads are genuine; bit 1: the CRCs are corrected;
+ * bit 2: one head is damaged. The rest is the file, or its records.
  *
- * A file with another head is refused. Otherwise the leases are those that a plain reading of
- * docs/format.md finds, each with the text of its first record; X hands out each once, what stands
- * behind the whole records is cut off, and a second start finds the same. */
+ * A file with another head is refused, and so is a damaged one, which stays as it was. Otherwise
+ * the leases are those that a plain reading of docs/format.md finds, each with the text of its
+ * first record; X hands out each once, a torn end is cut off, and a second start finds the
+ * same. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -21,13 +22,13 @@
 #include "target.h"
 
 enum {
-    HEAD = 28,
+    HEAD = 80, /* both copies */
     RECORD = 28,
     LEN_MAX = 1 << 16,
     NMAX = LEN_MAX / RECORD + 1
 };
 
-static const uint8_t id[16] = "a store";
+static const struct lease_head genuine = {.id = 7, .seed_id = 8, .key_bits = 64, .salt = 9};
 static char folder[64];
 static char store[80];
 static char path[96];
@@ -85,28 +86,43 @@ static void put32(uint8_t *p, uint32_t value)
     }
 }
 
+/* The CRC of a record, as docs/format.md has it. */
+static uint32_t sum_at(size_t at, size_t text)
+{
+    uint8_t where[16] = {(uint8_t)genuine.salt};
+    put32(where + 8, (uint32_t)at);
+    return (uint32_t)crc32(crc32(0, where, sizeof(where)), file + at + 4,
+                           (unsigned)(RECORD - 4 + text));
+}
+
 static void make_file(const uint8_t *data, size_t size)
 {
-    static const uint8_t magic[8] = {0x89, 'U', 'N', 'E', 0x0d, 0x0a, 0x1a, 0x0a};
     const bool has_head = data[0] & 1;
     const size_t len = size - 1 < LEN_MAX ? size - 1 : LEN_MAX;
     file_len = (has_head ? HEAD : 0) + len;
-    memcpy(file, magic, 8);
-    memcpy(file + 8, id, 16);
-    put32(file + 24, (uint32_t)crc32(0, file, 24));
+    memset(file, 0, sizeof(file));
+    lease_head_encode(&genuine, file);
     if (len > 0) {
         memcpy(file + (has_head ? HEAD : 0), data + 1, len);
     }
+    if (data[0] & 4) {
+        file[data[size - 1] % HEAD] ^= 1;
+    }
     for (size_t at = HEAD; (data[0] & 2) && at + RECORD <= file_len;) {
         uint8_t *r = file + at;
-        const size_t text = r[4] % 16; /* short, so that many records fit */
+        r[8] = (uint8_t)(1 + r[8] % 4);                /* 4: no kind */
+        const size_t text = r[8] == 1 ? r[4] % 16 : 0; /* short, so that many records fit */
         put32(r + 4, (uint32_t)text);
         if (at + RECORD + text > file_len) {
             break;
         }
-        r[8] = (uint8_t)(1 + r[8] % 3); /* 3: no kind */
-        memset(r + 13, 0, 15);          /* few keys, so that leases end */
-        put32(r, (uint32_t)crc32(0, r + 4, (unsigned)(RECORD - 4 + text)));
+        r[9] = r[9] == 7; /* now and then a record is not intact */
+        memset(r + 10, 0, 2);
+        memset(r + 13, 0, 15); /* few keys, so that leases end */
+        if (r[8] == 3 && r[12] % 2) {
+            put32(r + 12, (uint32_t)at);
+        }
+        put32(r, sum_at(at, text));
         at += RECORD + text;
     }
 }
@@ -119,22 +135,34 @@ static struct {
 } found[NMAX];
 static size_t nfound;
 static size_t end;
+static size_t marked; /* the end of the last record of what is on the disk */
 
 static bool is_key(size_t i, const uint8_t *r)
 {
     return memcmp(found[i].record + 12, r + 12, 16) == 0;
 }
 
+/* The length of the intact record; 0: there is none. */
+static size_t intact_at(size_t at)
+{
+    const uint8_t *r = file + at;
+    if (at + RECORD > file_len || r[8] < 1 || r[8] > 3 || r[9] || r[10] || r[11]) {
+        return 0;
+    }
+    const uint64_t len = get32(r + 4);
+    return len <= (r[8] == 1 ? 1u << 20 : 0) && at + RECORD + len <= file_len &&
+                   get32(r) == sum_at(at, (size_t)len)
+               ? RECORD + (size_t)len
+               : 0;
+}
+
 static void read_file(void)
 {
+    size_t len = 0;
     nfound = 0;
-    for (end = HEAD; end + RECORD <= file_len;) {
+    marked = HEAD;
+    for (end = HEAD; (len = intact_at(end)) > 0; end += len) {
         const uint8_t *r = file + end;
-        const uint64_t len = get32(r + 4);
-        if (end + RECORD + len > file_len || (r[8] != 1 && r[8] != 2) ||
-            get32(r) != crc32(0, r + 4, (unsigned)(RECORD - 4 + len))) {
-            return;
-        }
         size_t i = 0;
         while (i < nfound && !is_key(i, r)) {
             i++;
@@ -144,8 +172,20 @@ static void read_file(void)
         } else if (r[8] == 1 && i == nfound) {
             found[nfound++].record = r;
         }
-        end += RECORD + (size_t)len;
+        marked = r[8] == 3 ? end + len : marked;
     }
+}
+
+static bool is_damaged(void)
+{
+    for (size_t at = end + 1; at < file_len;) {
+        const size_t len = intact_at(at);
+        if (len > 0 && file[at + 8] == 3 && get64(file + at + 12) > end) {
+            return true;
+        }
+        at += len > 0 ? len : 1;
+    }
+    return false;
 }
 
 static void check_leases(void)
@@ -154,7 +194,9 @@ static void check_leases(void)
     struct unseen_bytes text;
     struct unseen_key key;
     struct stat st;
-    require(stat(path, &st) == 0 && (size_t)st.st_size == end && leases.nlive == nfound);
+    const size_t size =
+        end > marked ? end + RECORD : end; /* a start says that all is on the disk */
+    require(stat(path, &st) == 0 && (size_t)st.st_size == size && leases.nlive == nfound);
     for (size_t i = 0; i < nfound; i++) {
         found[i].handed_out = false;
     }
@@ -185,16 +227,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             chmod(path, 0600) == 0);
     const bool is_ours = data[0] & 1;
     read_file();
+    const bool is_good = is_ours && !is_damaged();
     for (int start = 0; start < 2; start++) {
-        const bool opened = leases_open(&leases, store, id, set, 0);
-        require(opened || !is_ours);
+        const bool opened = leases_open(&leases, store, &genuine, set, 0);
+        require(opened == is_good || !is_ours);
         if (!opened) {
+            struct stat st;
+            require(stat(path, &st) == 0 && (size_t)st.st_size == file_len);
             break;
         }
-        check_leases();
-        leases_close(&leases);
-        require((access(path, F_OK) == 0) == (nfound > 0));
-        if (nfound == 0) {
+        if (is_ours) {
+            check_leases();
+        }
+        leases_close(&leases, nfound == 0);
+        require(!is_ours || (access(path, F_OK) == 0) == (nfound > 0));
+        if (nfound == 0 || !is_ours) {
             break;
         }
     }

@@ -1066,6 +1066,18 @@ UNSEEN_API enum unseen_status unseen_store_output(struct unseen_store *store, in
 UNSEEN_API enum unseen_status unseen_store_close(
     struct unseen_store *store, struct unseen_error *error);
 
+/* Keeps a number in the log, for the program: such as the id of a file that belongs to the store.
+ * The note goes where the log goes. It is durable on return, and stays when the store is written
+ * anew, repaired or merged into. Waits for the commits that were begun.
+ *
+ * Errors:
+ *   - UNSUPPORTED: no log, or a draft
+ *   - as unseen_store_commit
+ * Threads: as unseen_store_add.
+ * Time: a sync. */
+UNSEEN_API enum unseen_status unseen_store_note(
+    struct unseen_store *store, uint64_t note, struct unseen_error *error);
+
 /* The state of an open store; unseen_set_stats of its set has the rest. */
 struct unseen_store_info {
     size_t size; /* sizeof(struct unseen_store_info), set by the caller */
@@ -1098,6 +1110,8 @@ struct unseen_store_info {
     const struct unseen_url *url;
 
     bool is_new; /* this opening has made the store */
+
+    uint64_t note; /* of unseen_store_note; 0: none */
 };
 
 /* Fills in as much of *info_out as info_out->size says.
@@ -1151,6 +1165,7 @@ struct unseen_store_health {
     uint64_t lost_bytes; /* bytes of the log that are not in intact records */
     uint64_t torn_bytes; /* the unfinished end that a crash leaves: not a damage */
     bool is_rewritten;   /* by a repair: the damaged log is PATH.damaged now */
+    uint64_t note;       /* as in struct unseen_store_info */
 };
 
 /* Reads everything, checks every checksum, and checks that the image has what the log says. Changes

@@ -14,6 +14,7 @@
 #include "seen/bitmaps.h"
 #include "seen/filter_words.h"
 #include "seen/foreign_filters.h"
+#include "seen/lease_health.h"
 #include "seen/lists.h"
 #include "seen/stores.h"
 
@@ -32,6 +33,7 @@ struct finding {
     struct output *out;
     bool json;
     uint64_t nerrors;
+    uint64_t nreported;
 };
 
 static struct finding finding_start(struct output *out, const struct options *o, const char *what,
@@ -42,7 +44,7 @@ static struct finding finding_start(struct output *out, const struct options *o,
         json_write_text(out, path);
         json_write(out, ",\"errors\":[");
     }
-    return (struct finding){out, o->print.json, 0};
+    return (struct finding){.out = out, .json = o->print.json};
 }
 
 static void finding_error(struct finding *f, const char *text)
@@ -71,8 +73,10 @@ static void finding_end(struct finding *f)
 /* Prints a message for each damage. */
 static void report_damage(void *context, const struct unseen_error *damage)
 {
+    struct finding *f = context;
     message_error("%s", damage->text);
-    finding_error(context, damage->text);
+    finding_error(f, damage->text);
+    f->nreported++;
 }
 
 /* Prints the findings of unseen_store_verify. */
@@ -188,12 +192,16 @@ static int verify_store(const char *path, const struct options *o, struct output
     if (error.status != UNSEEN_OK && health.ndamages == 0) {
         finding_error(&f, message_of(&error));
     }
+    const uint64_t nreported = f.nreported;
+    const bool was_read = lease_health_verify(path, health.note, report_damage, &f);
+    const bool has_leases_damaged = f.nreported > nreported;
+    health.ndamages += f.nreported - nreported;
     put_health(&f, path, &health);
     finding_end(&f);
-    if (error.status == UNSEEN_OK) {
-        return EXIT_DONE;
+    if (error.status == UNSEEN_OK && !has_leases_damaged) {
+        return was_read ? EXIT_DONE : EXIT_TROUBLE;
     }
-    if (health.ndamages == 0) {
+    if (error.status != UNSEEN_OK && health.ndamages == 0) {
         message_error("%s", error.text);
     }
     message_hint("unseen repair %s", typed_quoted(path));
@@ -283,7 +291,7 @@ static void health_put_result(struct finding *f, const char *path,
 }
 
 /* Prints nothing if the store could not be repaired, which has been reported. */
-static bool repair(const struct options *o, struct output *out)
+static bool repair(const struct options *o, struct output *out, enum unseen_cpu cpu)
 {
     struct unseen_store_health health = {.size = sizeof(health)};
     struct unseen_error error = {.status = UNSEEN_OK};
@@ -303,6 +311,9 @@ static bool repair(const struct options *o, struct output *out)
         stores_report(path, &o->seen, &error);
         return false;
     }
+    if (!lease_health_repair(path, &o->seen, cpu, &health, report_damage, &f)) {
+        return false;
+    }
     health_put_result(&f, path, &health);
     finding_end(&f);
     return true;
@@ -311,11 +322,10 @@ static bool repair(const struct options *o, struct output *out)
 int repair_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct output out = {.fd = -1};
-    (void)cpu;
     if (!is_single(o) || !output_open(&out, NULL)) {
         return EXIT_TROUBLE;
     }
-    const bool repaired = repair(o, &out);
+    const bool repaired = repair(o, &out, cpu);
     if (!repaired) {
         output_abandon(&out);
     }
@@ -347,6 +357,29 @@ static bool rewrite_check_fill(const struct options *o, enum unseen_cpu cpu)
     return capacity == 0;
 }
 
+/* False, and reported, if the store has leases: their keys would not be those of the store. */
+static bool rewrite_check_leases(const struct options *o, enum unseen_cpu cpu)
+{
+    const char *path = o->input.files[0];
+    struct unseen_store *store = NULL;
+    if (!o->seen.key_bits) {
+        return true;
+    }
+    if (!stores_open_to_read(&store, path, &o->seen, cpu)) {
+        return false;
+    }
+    const struct unseen_store_info info = stores_info(store);
+    (void)unseen_store_close(store, NULL); /* was only read */
+    if (info.note == 0 || info.key_bits == o->seen.key_bits) {
+        return true;
+    }
+    message_error("%s has leases, whose keys have %u bits", path, info.key_bits);
+    message_hint("unseen serve %s hands them out (X) until all are done (D); then unseen rewrite "
+                 "--key-bits %u %s",
+                 path, o->seen.key_bits, path);
+    return false;
+}
+
 /* The usual hint, --key-bits 96, is for a new store: the keys of this one cannot get longer. */
 static void rewrite_report(const struct options *o, const struct unseen_error *error)
 {
@@ -372,7 +405,7 @@ int rewrite_run(const struct options *o, enum unseen_cpu cpu)
         .capacity = o->seen.capacity,
         .cpu = cpu,
     };
-    if (!is_single(o)) {
+    if (!is_single(o) || !rewrite_check_leases(o, cpu)) {
         return EXIT_TROUBLE;
     }
     double start = 0;

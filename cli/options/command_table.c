@@ -168,7 +168,8 @@ static const struct command commands[] = {
         .use = {.list_hint = "to make it anew: unseen build %s FILE"},
         .usage = "unseen repair [OPTION]... STORE",
         .about = "Make a damaged STORE usable again. What intact commits say is kept, the rest is\n"
-                 "forgotten and will be new again. The store as it was stays as STORE.damaged.\n",
+                 "forgotten and will be new again. The store as it was stays as STORE.damaged.\n"
+                 "The leases of a server (STORE.leases) are repaired in the same way.\n",
         .examples = "  unseen repair visited.unseen\n",
         .run = repair_run,
     },

@@ -3,74 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "folder.h"
 #include "print/message.h"
 
 enum {
-    HEAD_BYTES = 28,         /* magic, the id of the store's log, CRC-32 of both */
-    RECORD_BYTES = 28,       /* of a record without its text */
-    TEXT_BYTES = 1 << 20,    /* of the longest text: a line of the protocol */
-    AHEAD_BYTES = 2 << 20,   /* read or written at a time */
-    COPIES_BYTES = 64 << 10, /* copied records that are written at once */
-    KIND_LEASE = 1,
-    KIND_END = 2
+    COPIES_BYTES = 64 << 10 /* copied records that are written at once */
 };
-
-static const uint8_t magic[8] = {0x89, 'U', 'N', 'E', 0x0d, 0x0a, 0x1a, 0x0a};
-
-/* ---- Bytes ----------------------------------------------------------------------------------- */
-
-static void put_number(uint8_t *to, uint64_t value, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        to[i] = (uint8_t)(value >> 8 * i);
-    }
-}
-
-static uint64_t get_number(const uint8_t *from, size_t n)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < n; i++) {
-        value |= (uint64_t)from[i] << 8 * i;
-    }
-    return value;
-}
-
-static uint32_t sum_of(const void *data, size_t len)
-{
-    return (uint32_t)crc32(crc32(0, NULL, 0), data, (unsigned)len);
-}
-
-static void make_head(const struct lease_file *f, uint8_t head[HEAD_BYTES])
-{
-    memcpy(head, magic, sizeof(magic));
-    memcpy(head + 8, f->id, sizeof(f->id));
-    put_number(head + 24, sum_of(head, 24), 4);
-}
-
-static bool lease_file_write(int fd, const uint8_t *data, size_t len, uint64_t at)
-{
-    while (len > 0) {
-        const ssize_t n = pwrite(fd, data, len, (off_t)at);
-        if (n < 0 && errno != EINTR) {
-            return false;
-        }
-        if (n > 0) {
-            data += n;
-            len -= (size_t)n;
-            at += (uint64_t)n;
-        }
-    }
-    return true;
-}
 
 /* ---- The thread ------------------------------------------------------------------------------ */
 
@@ -85,12 +30,14 @@ static void lease_file_notify(const struct lease_file *f)
 static void sync_records(struct lease_file *f)
 {
     const uint64_t wanted = f->wanted;
+    const uint64_t wanted_end = f->wanted_end;
     const int fd = f->sync_fd;
     pthread_mutex_unlock(&f->lock);
     const int error = fdatasync(fd) == 0 ? 0 : errno;
     pthread_mutex_lock(&f->lock);
     f->error = error;
     f->synced = error ? f->synced : wanted;
+    f->synced_end = error ? f->synced_end : wanted_end;
 }
 
 /* Gives the new file the name. It has all records that were synced in the old one, as both get
@@ -104,6 +51,7 @@ static void swap_files(struct lease_file *f)
     pthread_mutex_lock(&f->lock);
     f->swap = sure ? LEASE_SWAP_DONE : done ? LEASE_SWAP_UNSURE : LEASE_SWAP_FAILED;
     f->sync_fd = done ? fd : f->sync_fd;
+    f->wanted_end = done ? 0 : f->wanted_end; /* an offset of the old file */
 }
 
 static void *sync_run(void *context)
@@ -111,7 +59,8 @@ static void *sync_run(void *context)
     struct lease_file *f = context;
     pthread_mutex_lock(&f->lock);
     while (!f->stops && !f->error) {
-        if (f->wanted == f->synced && f->swap != LEASE_SWAP_WANTED) {
+        if (f->wanted == f->synced && f->wanted_end <= f->synced_end &&
+            f->swap != LEASE_SWAP_WANTED) {
             pthread_cond_wait(&f->changed, &f->lock);
             continue;
         }
@@ -148,146 +97,197 @@ static bool lease_file_start(struct lease_file *f)
     return false;
 }
 
-/* ---- Reading --------------------------------------------------------------------------------- */
+/* ---- Appending ------------------------------------------------------------------------------- */
 
-struct reading {
-    int fd;
-    uint8_t *buf; /* AHEAD_BYTES */
-    uint64_t at;  /* where in the file buf begins */
-    size_t used;
-    size_t len;
-};
-
-/* The next n bytes, which stay the next. NULL: the file ends before, or cannot be read. */
-static const uint8_t *look_ahead(struct reading *r, size_t n)
+/* Writes the copied records that are not written yet. */
+static bool write_copies(struct lease_file *f)
 {
-    if (r->len - r->used < n) {
-        memmove(r->buf, r->buf + r->used, r->len - r->used);
-        r->len -= r->used;
-        r->at += r->used;
-        r->used = 0;
-        ssize_t got = 1;
-        while (r->len < n && (got > 0 || errno == EINTR)) {
-            got = pread(r->fd, r->buf + r->len, AHEAD_BYTES - r->len, (off_t)(r->at + r->len));
-            r->len += got > 0 ? (size_t)got : 0;
-            errno = got == 0 ? 0 : errno;
-        }
+    if (!lease_write(f->new_fd, f->copies, f->ncopies, f->new_end)) {
+        return false;
     }
-    return r->len - r->used < n ? NULL : r->buf + r->used;
+    f->new_end += f->ncopies;
+    f->ncopies = 0;
+    return true;
 }
 
-/* The next record. NULL where no whole record stands. */
-static const uint8_t *lease_file_take(struct reading *r, size_t *len_out)
+/* Writes a record of that size, which has room in bytes, to the file, and to the file that is
+ * written beside. A note of what is on the disk is not for the other: offsets are others there. */
+static bool write_record(struct lease_file *f, enum lease_kind kind, struct unseen_key key,
+                         struct unseen_bytes text, uint8_t *bytes)
 {
-    const uint8_t *head = look_ahead(r, RECORD_BYTES);
-    const uint64_t len = head ? get_number(head + 4, 4) : 0;
-    const uint8_t *record =
-        head && len <= TEXT_BYTES ? look_ahead(r, RECORD_BYTES + (size_t)len) : NULL;
-    if (!record || (record[8] != KIND_LEASE && record[8] != KIND_END) ||
-        get_number(record, 4) != sum_of(record + 4, RECORD_BYTES - 4 + (size_t)len)) {
-        return NULL;
+    const size_t size = LEASE_RECORD_BYTES + text.len;
+    const bool twice = lease_file_is_copied(f) && kind != LEASE_SYNCED;
+    lease_record_encode(&f->head, f->end, kind, key, text, bytes);
+    bool done = lease_write(f->fd, bytes, size, f->end) && (!twice || write_copies(f));
+    if (done && twice) {
+        lease_record_encode(&f->new_head, f->new_end, kind, key, text, bytes);
+        done = lease_write(f->new_fd, bytes, size, f->new_end);
     }
-    *len_out = (size_t)len;
-    r->used += RECORD_BYTES + (size_t)len;
-    return record;
+    f->end += done ? size : 0;
+    f->new_end += done && twice ? size : 0;
+    return done;
 }
 
-static bool lease_file_take_all(struct lease_file *f,
-                                bool (*each)(void *context, struct unseen_key key,
-                                             struct unseen_bytes text, bool ends),
-                                void *context)
+/* The record goes into both files, or into none. */
+static bool append(struct lease_file *f, enum lease_kind kind, struct unseen_key key,
+                   struct unseen_bytes text)
 {
-    struct reading r = {.fd = f->fd, .buf = malloc(AHEAD_BYTES), .at = f->end};
-    const uint8_t *record = NULL;
-    size_t len = 0;
-    bool done = r.buf != NULL;
-    while (done && (record = lease_file_take(&r, &len))) {
-        const struct unseen_key key = {get_number(record + 12, 8), get_number(record + 20, 8)};
-        const struct unseen_bytes text = {(const char *)record + RECORD_BYTES, len};
-        done = each(context, key, text, record[8] == KIND_END);
-        f->end += RECORD_BYTES + len;
+    uint8_t *bytes =
+        text.len <= LEASE_TEXT_BYTES && !f->failed ? malloc(LEASE_RECORD_BYTES + text.len) : NULL;
+    if (!bytes) {
+        errno = f->failed ? EIO : ENOMEM;
+        return false;
     }
-    free(r.buf);
-    errno = done ? errno : ENOMEM;
+    const bool done = write_record(f, kind, key, text, bytes);
+    const int error = errno;
+    free(bytes);
+    if (!done && (ftruncate(f->fd, (off_t)f->end) != 0 ||
+                  (lease_file_is_copied(f) && ftruncate(f->new_fd, (off_t)f->new_end) != 0))) {
+        f->failed = true; /* a record behind the torn one would never be read */
+    }
+    errno = error;
     return done;
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-/* Makes the file beside, with a head. Returns its descriptor, or -1. */
-static int make_new_file(const struct lease_file *f)
+/* Appends a record that says how much of the file is on the disk. Without it, damage of a record
+ * before it would be taken for a torn end. It need not be synced itself. */
+static void mark_synced(struct lease_file *f, uint64_t safe)
 {
-    uint8_t head[HEAD_BYTES];
-    make_head(f, head);
-    if (unlink(f->new_path) != 0 && errno != ENOENT) {
-        return -1;
+    if (safe <= f->marked || f->failed) {
+        return;
     }
-    const int fd = open(f->new_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd >= 0 && !lease_file_write(fd, head, sizeof(head), 0)) {
-        const int error = errno;
-        (void)close(fd); /* thrown away */
-        (void)unlink(f->new_path);
-        errno = error;
-        return -1;
-    }
-    return fd;
+    f->marked = safe;
+    (void)append(f, LEASE_SYNCED, (struct unseen_key){safe, 0}, (struct unseen_bytes){NULL, 0});
 }
 
 /* A file gets the name when its head is on the disk, so whatever crash comes, a file of this name
  * has a head. */
 static bool lease_file_make(struct lease_file *f)
 {
-    f->fd = make_new_file(f);
+    f->head.id = 0;
+    if (!lease_head_draw(&f->head)) {
+        errno = 0;
+        return false;
+    }
+    f->fd = lease_make(f->new_path, &f->head);
     return f->fd >= 0 && fdatasync(f->fd) == 0 && rename(f->new_path, f->path) == 0;
 }
 
-/* Returns false, and reports it, if the file is of another store or is not a file of leases. */
-static bool check_head(const struct lease_file *f)
+/* Calls `each` with all records. Returns false if that failed; errno is 0 if it was reported. */
+static bool read_records(struct lease_file *f, struct lease_reader *r, const char *store,
+                         lease_each *each, void *context)
 {
-    uint8_t head[HEAD_BYTES];
-    uint8_t wanted[HEAD_BYTES];
-    make_head(f, wanted);
-    const ssize_t n = pread(f->fd, head, sizeof(head), 0);
-    if (n < 0) {
+    enum lease_found found;
+    struct lease_record record;
+    while ((found = lease_reader_next(r, &record)) == LEASE_RECORD) {
+        f->marked = record.kind == LEASE_SYNCED ? r->offset : f->marked;
+        if (record.kind != LEASE_SYNCED &&
+            !each(context, record.key, record.text, record.kind == LEASE_ENDS)) {
+            errno = ENOMEM;
+            return false;
+        }
+    }
+    f->end = r->offset;
+    if (found == LEASE_DAMAGED) {
+        message_error("%s is damaged at byte %" PRIu64, f->path, r->offset);
+        message_hint("unseen repair %s", store);
+        errno = 0;
         return false;
     }
-    if (n == HEAD_BYTES && memcmp(head, wanted, sizeof(head)) == 0) {
+    return found != LEASE_FAILED;
+}
+
+/* Mends what can be: a head from its other copy. The torn end is cut off later. */
+static bool mend(struct lease_file *f, const struct lease_reader *r)
+{
+    uint8_t heads[LEASE_HEADS_BYTES];
+    f->head = r->head;
+    if (r->size > f->end) {
+        message_warning("%s: %" PRIu64
+                        " bytes at its end, of leases that were never answered, were cut off",
+                        f->path, r->size - f->end);
+    }
+    if (!r->head_damaged) {
         return true;
     }
-    if (n == HEAD_BYTES && memcmp(head, magic, sizeof(magic)) == 0) {
-        message_error("%s has the leases of another store", f->path);
-    } else {
-        message_error("%s is not a file of leases", f->path);
-    }
-    message_hint("mv %s %s.old, if nothing in it is wanted", f->path, f->path);
+    message_warning("%s: one of its two heads was damaged, the other is good", f->path);
+    lease_head_encode(&f->head, heads);
+    return lease_write(f->fd, heads, sizeof(heads), 0);
+}
+
+/* A file that the log does not name is of another store that was here before, or a crash has left
+ * it when its last lease had ended. */
+static bool refuse_foreign(const struct lease_file *f, const char *store)
+{
+    message_error("%s has the leases of another store", f->path);
+    message_hint("mv %s %s.old, if nothing in it is wanted%s%s", f->path, f->path,
+                 f->head.id != 0 ? "; then unseen repair " : "", f->head.id != 0 ? store : "");
     errno = 0;
     return false;
 }
 
-static bool lease_file_open_new(struct lease_file *f)
+static bool refuse_missing(const struct lease_file *f, const char *store)
 {
-    struct stat st;
-    f->fd = open(f->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+    message_error("%s has leases, but %s is not there: the two must be moved and copied together",
+                  store, f->path);
+    message_hint("mv THERE/STORE.leases %s; or, if it is gone: unseen repair %s", f->path, store);
+    errno = 0;
+    return false;
+}
+
+/* Reads the file that is open. *is_foreign_out: it is not the one that the log names. */
+static bool read_file(struct lease_file *f, const char *store, lease_each *each, void *context,
+                      bool *is_foreign_out)
+{
+    struct lease_reader r;
+    bool done = lease_reader_init(&r, f->fd, f->path, store);
+    if (!done) {
+        errno = 0; /* reported */
+    } else {
+        *is_foreign_out = r.head.id != f->head.id || r.head.seed_id != f->head.seed_id ||
+                          r.head.key_bits != f->head.key_bits;
+        done = read_records(f, &r, store, each, context) && (*is_foreign_out || mend(f, &r));
+    }
+    const int error = errno;
+    lease_reader_release(&r);
+    errno = error;
+    return done;
+}
+
+static bool open_or_make(struct lease_file *f, const char *store, lease_each *each, void *context,
+                         const size_t *nlive)
+{
+    bool is_foreign = false;
+    f->fd = lease_open(f->path, O_RDWR);
     if (f->fd < 0) {
-        return errno == ENOENT && lease_file_make(f);
+        return errno == ENOENT && (f->head.id != 0 ? refuse_missing(f, store) : lease_file_make(f));
     }
-    if (fstat(f->fd, &st) != 0) {
+    if (!read_file(f, store, each, context, &is_foreign)) {
         return false;
     }
-    /* In a folder that others may write to, the file might be theirs. */
-    if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) || st.st_nlink != 1) {
-        message_error("%s must be a file of its own that only this user may write", f->path);
-        errno = 0;
-        return false;
+    if (!is_foreign) {
+        return true;
     }
-    return check_head(f);
+    if (f->head.id != 0 || *nlive > 0) {
+        return refuse_foreign(f, store);
+    }
+    (void)close(f->fd); /* was only read */
+    f->end = LEASE_HEADS_BYTES;
+    f->marked = LEASE_HEADS_BYTES;
+    return lease_file_make(f);
 }
 
 /* Cuts off a torn end, and makes what is left durable: a server that was killed may have left
  * records that it had not synced, and the leases in them are answered from now on. */
-static bool settle_file(const struct lease_file *f)
+static bool settle_file(struct lease_file *f)
 {
-    return ftruncate(f->fd, (off_t)f->end) == 0 && fdatasync(f->fd) == 0 && folder_sync(f->path);
+    if (ftruncate(f->fd, (off_t)f->end) != 0 || fdatasync(f->fd) != 0 || !folder_sync(f->path)) {
+        return false;
+    }
+    mark_synced(f, f->end);
+    return true;
 }
 
 static void free_paths(struct lease_file *f)
@@ -298,31 +298,22 @@ static void free_paths(struct lease_file *f)
     f->new_path = NULL;
 }
 
-static bool make_paths(struct lease_file *f, const char *store)
+bool lease_file_open(struct lease_file *f, const char *store, const struct lease_head *head,
+                     int notify_fd, lease_each *each, void *context, const size_t *nlive)
 {
-    const size_t size = strlen(store) + sizeof(".leases.new");
-    f->path = malloc(size);
-    f->new_path = malloc(size);
+    *f = (struct lease_file){.fd = -1,
+                             .new_fd = -1,
+                             .head = *head,
+                             .end = LEASE_HEADS_BYTES,
+                             .marked = LEASE_HEADS_BYTES,
+                             .notify_fd = notify_fd};
+    f->path = lease_path(store, ".leases");
+    f->new_path = lease_path(store, ".leases.new");
     if (!f->path || !f->new_path) {
         free_paths(f);
-        return false;
-    }
-    snprintf(f->path, size, "%s.leases", store);
-    snprintf(f->new_path, size, "%s.leases.new", store);
-    return true;
-}
-
-bool lease_file_open(struct lease_file *f, const char *store, const uint8_t id[16], int notify_fd,
-                     bool (*each)(void *context, struct unseen_key key, struct unseen_bytes text,
-                                  bool ends),
-                     void *context)
-{
-    *f = (struct lease_file){.fd = -1, .new_fd = -1, .end = HEAD_BYTES, .notify_fd = notify_fd};
-    memcpy(f->id, id, sizeof(f->id));
-    if (!make_paths(f, store)) {
         return message_no_memory();
     }
-    if (lease_file_open_new(f) && lease_file_take_all(f, each, context) && settle_file(f)) {
+    if (open_or_make(f, store, each, context, nlive) && settle_file(f)) {
         f->sync_fd = f->fd;
         (void)unlink(f->new_path); /* a crash may have left it; a new copy would replace it */
         if (lease_file_start(f)) {
@@ -337,22 +328,6 @@ bool lease_file_open(struct lease_file *f, const char *store, const uint8_t id[1
     }
     free_paths(f);
     return false;
-}
-
-/* ---- Writing --------------------------------------------------------------------------------- */
-
-/* Writes the head and the text of a record, which has room for both. */
-static void make_record(uint8_t *record, struct unseen_key key, struct unseen_bytes text, bool ends)
-{
-    memset(record, 0, RECORD_BYTES);
-    put_number(record + 4, text.len, 4);
-    record[8] = ends ? KIND_END : KIND_LEASE;
-    put_number(record + 12, key.lo, 8);
-    put_number(record + 20, key.hi, 8);
-    if (text.len > 0) {
-        memcpy(record + RECORD_BYTES, text.data, text.len);
-    }
-    put_number(record, sum_of(record + 4, RECORD_BYTES - 4 + text.len), 4);
 }
 
 /* ---- A new file beside ----------------------------------------------------------------------- */
@@ -397,7 +372,12 @@ static void end_swap(struct lease_file *f)
         f->failed = f->failed || f->swap == LEASE_SWAP_UNSURE;
         (void)close(f->fd); /* the new file has it all */
         f->fd = f->new_fd;
+        f->head = f->new_head;
         f->end = f->new_end;
+        f->marked = LEASE_HEADS_BYTES;
+        f->synced_end = 0;
+        f->wanted_end = f->end; /* nobody knows how much of it was synced */
+        pthread_cond_broadcast(&f->changed);
         f->retry_at = 0;
         forget_copy(f);
     }
@@ -407,25 +387,16 @@ static void end_swap(struct lease_file *f)
 bool lease_file_begin_copy(struct lease_file *f)
 {
     f->copies = malloc(COPIES_BYTES);
-    f->new_fd = f->copies ? make_new_file(f) : -1;
-    f->new_end = HEAD_BYTES;
+    f->new_head = f->head;
+    f->new_fd =
+        f->copies && lease_head_draw(&f->new_head) ? lease_make(f->new_path, &f->new_head) : -1;
+    f->new_end = LEASE_HEADS_BYTES;
     return lease_file_is_copied(f) || copy_failed(f);
-}
-
-/* Writes the copied records that are not written yet. */
-static bool write_copies(struct lease_file *f)
-{
-    if (!lease_file_write(f->new_fd, f->copies, f->ncopies, f->new_end)) {
-        return false;
-    }
-    f->new_end += f->ncopies;
-    f->ncopies = 0;
-    return true;
 }
 
 bool lease_file_copy(struct lease_file *f, struct unseen_key key, struct unseen_bytes text)
 {
-    const size_t size = RECORD_BYTES + text.len;
+    const size_t size = LEASE_RECORD_BYTES + text.len;
     if (f->ncopies + size > COPIES_BYTES && !write_copies(f)) {
         return copy_failed(f);
     }
@@ -433,12 +404,12 @@ bool lease_file_copy(struct lease_file *f, struct unseen_key key, struct unseen_
     if (!record) {
         return copy_failed(f);
     }
-    make_record(record, key, text, false);
+    lease_record_encode(&f->new_head, f->new_end + f->ncopies, LEASE_BEGINS, key, text, record);
     if (size <= COPIES_BYTES) {
         f->ncopies += size;
         return true;
     }
-    const bool done = lease_file_write(f->new_fd, record, size, f->new_end);
+    const bool done = lease_write(f->new_fd, record, size, f->new_end);
     free(record);
     f->new_end += done ? size : 0;
     return done || copy_failed(f);
@@ -458,44 +429,11 @@ bool lease_file_end_copy(struct lease_file *f)
     return true;
 }
 
-/* ---- Appending ------------------------------------------------------------------------------- */
-
-/* The record goes into both files, or into none. */
-static bool write_record(struct lease_file *f, const uint8_t *record, size_t size)
-{
-    if (lease_file_write(f->fd, record, size, f->end) &&
-        (!lease_file_is_copied(f) ||
-         (write_copies(f) && lease_file_write(f->new_fd, record, size, f->new_end)))) {
-        return true;
-    }
-    const int error = errno;
-    if (ftruncate(f->fd, (off_t)f->end) != 0 ||
-        (lease_file_is_copied(f) && ftruncate(f->new_fd, (off_t)f->new_end) != 0)) {
-        f->failed = true; /* a record behind the torn one would never be read */
-    }
-    errno = error;
-    return false;
-}
-
 bool lease_file_append(struct lease_file *f, struct unseen_key key, struct unseen_bytes text,
                        bool ends)
 {
-    const size_t size = RECORD_BYTES + text.len;
-    uint8_t *record = text.len <= TEXT_BYTES && !f->failed ? malloc(size) : NULL;
-    if (!record) {
-        errno = f->failed ? EIO : ENOMEM;
-        return false;
-    }
-    make_record(record, key, text, ends);
-    const bool done = write_record(f, record, size);
-    const int error = errno;
-    free(record);
-    if (done) {
-        f->end += size;
-        f->new_end += lease_file_is_copied(f) ? size : 0;
-        f->written++;
-    }
-    errno = error;
+    const bool done = append(f, ends ? LEASE_ENDS : LEASE_BEGINS, key, text);
+    f->written += done;
     return done;
 }
 
@@ -504,6 +442,7 @@ void lease_file_sync(struct lease_file *f)
     if (f->path && f->written != f->wanted) { /* only we set wanted */
         pthread_mutex_lock(&f->lock);
         f->wanted = f->written;
+        f->wanted_end = f->sync_fd == f->fd ? f->end : 0; /* the new file may have got the name */
         pthread_cond_broadcast(&f->changed);
         pthread_mutex_unlock(&f->lock);
     }
@@ -519,11 +458,20 @@ uint64_t lease_file_synced(struct lease_file *f, int *error_out)
     const uint64_t synced = f->synced;
     *error_out = f->error;
     end_swap(f);
+    const uint64_t safe = f->synced_end;
     pthread_mutex_unlock(&f->lock);
+    if (*error_out == 0) {
+        mark_synced(f, safe);
+    }
     return synced;
 }
 
-void lease_file_close(struct lease_file *f, bool is_empty)
+bool lease_file_flush(struct lease_file *f)
+{
+    return f->path && fdatasync(f->fd) == 0;
+}
+
+void lease_file_close(struct lease_file *f, bool is_over)
 {
     if (!f->path) {
         return;
@@ -533,13 +481,13 @@ void lease_file_close(struct lease_file *f, bool is_empty)
     pthread_cond_broadcast(&f->changed);
     pthread_mutex_unlock(&f->lock);
     pthread_join(f->thread, NULL);
-    pthread_cond_destroy(&f->changed);
-    pthread_mutex_destroy(&f->lock);
     end_swap(f);
     give_up_copy(f);
+    pthread_cond_destroy(&f->changed);
+    pthread_mutex_destroy(&f->lock);
     (void)close(f->fd); /* a lease that was not synced was not answered */
-    if (is_empty) {
-        (void)unlink(f->path); /* an empty file says the same */
+    if (is_over) {
+        (void)unlink(f->path); /* a file without leases says the same */
     }
     free_paths(f);
 }

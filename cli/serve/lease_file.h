@@ -16,16 +16,20 @@
 
 #include <unseen.h>
 
+#include "seen/lease_records.h"
+
 struct lease_file {
     char *path; /* NULL: not open */
-    uint8_t id[16];
+    struct lease_head head;
     int fd;
     uint64_t end;     /* bytes of whole records */
+    uint64_t marked;  /* a record says that so many bytes are on the disk */
     uint64_t written; /* records appended by this process */
     int notify_fd;    /* written to after each sync */
     bool failed;      /* nothing can be appended any more */
 
     char *new_path;
+    struct lease_head new_head;
     int new_fd; /* the file that is written beside; -1: there is none */
     uint64_t new_end;
     uint8_t *copies;   /* copied records that are not written yet; NULL: nothing is to be copied */
@@ -38,6 +42,9 @@ struct lease_file {
     pthread_t thread;
     uint64_t wanted; /* sync up to this record */
     uint64_t synced;
+    uint64_t wanted_end; /* as offsets of the file, with the records of what is on the disk; a new
+                            file begins with 0 */
+    uint64_t synced_end;
     int error;   /* errno of a sync that failed */
     int sync_fd; /* of the file that has the name */
     enum {
@@ -50,16 +57,23 @@ struct lease_file {
     bool stops;
 };
 
-/* Opens STORE.leases and calls `each` with every record that is whole; a torn end is cut off.
- * `each` returns false without memory. The file is made if there is none. Returns false if that
- * failed, which has been reported. */
-bool lease_file_open(struct lease_file *f, const char *store, const uint8_t id[16], int notify_fd,
-                     bool (*each)(void *context, struct unseen_key key, struct unseen_bytes text,
-                                  bool ends),
-                     void *context);
+/* Takes a record. Returns false without memory. */
+typedef bool lease_each(void *context, struct unseen_key key, struct unseen_bytes text, bool ends);
 
-/* Stops the thread and closes. With is_empty, when no lease is left, the file is removed. */
-void lease_file_close(struct lease_file *f, bool is_empty);
+/* Opens STORE.leases and calls `each` with every record; a torn end is cut off. head has the id
+ * that the store's log names. If it is 0, the file is made, and f->head.id is to be named in the
+ * log before a lease is answered; a file with leases (*nlive is their number when all records have
+ * been taken) is then that of another store. Returns false if that failed, which has been reported:
+ * the file is missing or another store's, it is damaged, or cannot be read. */
+bool lease_file_open(struct lease_file *f, const char *store, const struct lease_head *head,
+                     int notify_fd, lease_each *each, void *context, const size_t *nlive);
+
+/* Syncs all records. Returns false if that failed. */
+bool lease_file_flush(struct lease_file *f);
+
+/* Stops the thread and closes. With is_over, the file is removed: no lease is left, and the log
+ * does not name it any more. */
+void lease_file_close(struct lease_file *f, bool is_over);
 
 /* Appends a record: a lease of the text, or the end of the key's lease. Returns false if that
  * failed; errno has the cause, and the file is as it was. */

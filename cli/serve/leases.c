@@ -241,7 +241,7 @@ static void find_done(struct leases *l, const struct unseen_set *set)
     }
 }
 
-bool leases_open(struct leases *l, const char *store, const uint8_t id[16],
+bool leases_open(struct leases *l, const char *store, const struct lease_head *head,
                  const struct unseen_set *set, int notify_fd)
 {
     struct loading loading = {l, set};
@@ -251,22 +251,25 @@ bool leases_open(struct leases *l, const char *store, const uint8_t id[16],
         message_error("there is no source of randomness");
         return false;
     }
-    if (!lease_file_open(&l->file, store, id, notify_fd, load_record, &loading)) {
-        leases_close(l);
+    if (!lease_file_open(&l->file, store, head, notify_fd, load_record, &loading, &l->nlive)) {
+        leases_close(l, false);
         return false;
     }
     find_done(l, set);
     return true;
 }
 
-void leases_close(struct leases *l)
+bool leases_are_over(struct leases *l)
 {
-    bool is_empty = true;
+    return l->file.path && l->table.n == 0 && lease_file_flush(&l->file);
+}
+
+void leases_close(struct leases *l, bool are_over)
+{
     for (size_t i = 0; i < l->table.end; i++) {
-        is_empty = is_empty && !lease_at(l, i)->text;
         free(lease_at(l, i)->text);
     }
-    lease_file_close(&l->file, is_empty);
+    lease_file_close(&l->file, are_over);
     lease_table_release(&l->table, NULL);
     free(l->times);
     *l = (struct leases){0};

@@ -50,10 +50,15 @@ struct leases {
 };
 
 /* Opens the leases of a store: each that it does not have yet is BACK, the others are ENDING.
- * notify_fd as in struct lease_file. Returns false if that failed, which has been reported. */
-bool leases_open(struct leases *l, const char *store, const uint8_t id[16],
+ * head and notify_fd as in lease_file_open. Returns false if that failed, which has been
+ * reported. */
+bool leases_open(struct leases *l, const char *store, const struct lease_head *head,
                  const struct unseen_set *set, int notify_fd);
-void leases_close(struct leases *l);
+
+/* Whether a file is open and has no lease any more, which is durable. Then the store's log must not
+ * name it any more, and leases_close removes it. */
+bool leases_are_over(struct leases *l);
+void leases_close(struct leases *l, bool are_over);
 
 /* What is known of a key. Leases whose time is over become BACK. now is in milliseconds. */
 enum lease_state leases_state(struct leases *l, struct unseen_key key, uint64_t now);

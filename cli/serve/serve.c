@@ -192,8 +192,10 @@ static bool serve_open_store(struct service *s, const struct options *o)
         return false;
     }
     s->may_change = !s->read_only;
-    s->no_log = stores_info(s->store).no_log;
-    return true;
+    const struct unseen_store_info info = stores_info(s->store);
+    s->no_log = info.no_log;
+    /* Leases that cannot be opened are reported now, and not when somebody asks for one. */
+    return s->read_only || info.note == 0 || service_open_leases(s);
 }
 
 static bool open_service(struct service *s, const struct options *o)
@@ -228,7 +230,7 @@ static bool close_service(struct service *s, bool run_failed, bool *good_out)
     if (!s->protocol->finds && s->store) {
         (void)service_commit_wait(s);
         service_poll(s); /* notes the leases that have ended */
-        leases_close(&s->leases);
+        service_close_leases(s);
         good = serve_check_fill(s);
         durable = service_commit_wait(s) && stores_close(s->store, s->path, s->seen, run_failed) &&
                   durable;

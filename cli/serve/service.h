@@ -135,6 +135,9 @@ void service_set_trouble(struct service *s, const char *sentence);
  * trouble. */
 bool service_open_leases(struct service *s);
 
+/* Closes them. When none is left, the store has no file of leases any more. */
+void service_close_leases(struct service *s);
+
 /* Adds the key of a lease that is over. *mark_out as of service_marks. Returns whether that was a
  * change. */
 bool service_end_lease(struct service *s, struct unseen_key key, char *mark_out);

@@ -155,9 +155,16 @@ size_t service_marks(struct service *s, enum request_type type, const struct uns
                                                                                      n, marks);
 }
 
+/* Says in the log which file has the leases (0: none has), so that they are missed if the store is
+ * moved without them. */
+static bool name_leases(struct service *s, uint64_t id)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    return note_commit(s, unseen_store_note(s->store, id, &error), &error);
+}
+
 bool service_open_leases(struct service *s)
 {
-    uint8_t id[16] = {0};
     if (s->leases.file.path) {
         return true;
     }
@@ -166,17 +173,23 @@ bool service_open_leases(struct service *s)
         return false;
     }
     const struct unseen_store_info info = stores_info(s->store);
-    /* The keys in the file are of this secret and this length. */
-    for (size_t i = 0; i < 8; i++) {
-        id[i] = (uint8_t)(info.seed_id >> 8 * i);
-    }
-    id[8] = (uint8_t)info.key_bits;
+    const struct lease_head head = {
+        .id = info.note, .seed_id = info.seed_id, .key_bits = info.key_bits};
     s->leases.opened_at = s->nmade;
-    if (!leases_open(&s->leases, s->path, id, unseen_store_set(s->store), s->notify_fd)) {
+    if (!leases_open(&s->leases, s->path, &head, unseen_store_set(s->store), s->notify_fd)) {
         service_set_trouble(s, "the server cannot open the file of leases; it has said why");
         return false;
     }
+    if (info.note == 0 && !name_leases(s, s->leases.file.head.id)) {
+        leases_close(&s->leases, false);
+        return false;
+    }
     return true;
+}
+
+void service_close_leases(struct service *s)
+{
+    leases_close(&s->leases, !s->broken && leases_are_over(&s->leases) && name_leases(s, 0));
 }
 
 bool service_end_lease(struct service *s, struct unseen_key key, char *mark_out)

@@ -115,6 +115,7 @@ void unseen__image_header_encode(const struct unseen__image_header *header,
     store_le64(bytes + 96, header->last_offset);
     store_le64(bytes + 104, header->table_len);
     store_le64(bytes + 112, header->table_checksum);
+    store_le64(bytes + 120, header->note);
     store_le64(bytes + 4080, header->record_checksum);
     seal_header(bytes);
 }
@@ -141,6 +142,7 @@ enum unseen_status unseen__image_header_decode(const uint8_t bytes[UNSEEN__IMAGE
     header_out->last_offset = load_le64(bytes + 96);
     header_out->table_len = load_le64(bytes + 104);
     header_out->table_checksum = load_le64(bytes + 112);
+    header_out->note = load_le64(bytes + 120);
     header_out->record_checksum = load_le64(bytes + 4080);
     return UNSEEN_OK;
 }
@@ -204,6 +206,8 @@ bool unseen__record_is_known(const struct unseen__record *record)
         return (record->flags & ~(unsigned)CHANGES_FLAGS) == 0;
     case UNSEEN__RECORD_OUTPUT:
         return record->flags == 0;
+    case UNSEEN__RECORD_NOTE:
+        return record->flags == 0 && record->n == UNSEEN__NOTE_LEN;
     default:
         return (record->flags & UNSEEN__FLAG_SKIPPABLE) != 0;
     }

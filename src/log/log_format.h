@@ -19,6 +19,7 @@ enum {
     UNSEEN__RECORD_HEAD = 48,
     UNSEEN__RECORD_TAIL = 8,
     UNSEEN__RECORD_KEYS_MAX = 1 << 18,
+    UNSEEN__NOTE_LEN = 8,
     UNSEEN__OUTPUT_NAME_MAX = 4096,
     UNSEEN__OUTPUT_END_LEN = 4096 /* bytes of the output that a record's checksum covers */
 };
@@ -56,6 +57,7 @@ enum unseen_status unseen__header_decode(const uint8_t bytes[UNSEEN__HEADER_LEN]
 enum {
     UNSEEN__RECORD_CHANGES = 1,
     UNSEEN__RECORD_OUTPUT = 2,
+    UNSEEN__RECORD_NOTE = 3,
     UNSEEN__FLAG_REMOVALS = 1,
     UNSEEN__FLAG_CLOSED = 2,
     UNSEEN__FLAG_SKIPPABLE = 0x80
@@ -112,6 +114,7 @@ struct unseen__image_header {
     uint64_t output_len;
     uint64_t output_checksum;
     bool output_closed;
+    uint64_t note;
 };
 
 void unseen__image_header_encode(const struct unseen__image_header *header,

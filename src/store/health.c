@@ -335,8 +335,9 @@ static enum unseen_status checkup_run(struct checkup *checkup, const char *path,
     return status;
 }
 
-static void give_health(const struct checkup *checkup, struct unseen_store_health *health_out)
+static void give_health(struct checkup *checkup, struct unseen_store_health *health_out)
 {
+    checkup->reading.health.note = checkup->reading.output.note;
     if (health_out) {
         (void)unseen__sized_give(health_out, &checkup->reading.health,
                                  sizeof(checkup->reading.health));

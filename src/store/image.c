@@ -56,6 +56,7 @@ static enum unseen_status read_output(const struct unseen_store *store,
                                       struct unseen_error *error)
 {
     struct unseen__scan scan;
+    output_out->note = header->note;
     if (header->output_offset == 0) {
         return UNSEEN_OK;
     }
@@ -373,6 +374,7 @@ enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_
         .output_len = store->output.len,
         .output_checksum = store->output.checksum,
         .output_closed = store->output.closed,
+        .note = store->output.note,
     };
     const enum unseen_status unread = unseen__set_fetch_all(store->set);
     if (unread == UNSEEN_ERR_CORRUPT || unread == UNSEEN_ERR_IO) {

@@ -111,6 +111,7 @@ static enum unseen_status record_name(struct unseen_store *store, int fd, const 
                                       uint64_t len, struct unseen_error *error)
 {
     struct unseen__output output = {
+        .note = store->output.note,
         .file_id = unseen__file_id(fd),
         .log_id = unseen__file_id(store->log.fd),
         .len = len,

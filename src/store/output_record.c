@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The record that names an output file, and what later records say about the file (docs/format.md,
- * "Output file"). */
+ * "Output file"); and the record of the note. */
 #include "base/posix.h"
 
 #include <fcntl.h>
@@ -47,6 +47,10 @@ static void follow_name(struct unseen__output *output, const struct unseen__reco
 void unseen__output_follow(struct unseen__output *output, const struct unseen__record *record,
                            const uint8_t *payload)
 {
+    if (record->kind == UNSEEN__RECORD_NOTE) {
+        output->note = load_le64(payload);
+        return;
+    }
     if (record->kind == UNSEEN__RECORD_OUTPUT) {
         follow_name(output, record, payload);
     } else if (record->kind != UNSEEN__RECORD_CHANGES || record->output_len == UNSEEN__NO_OUTPUT) {
@@ -80,4 +84,14 @@ enum unseen_status unseen__output_append(struct unseen__output *output, struct u
         output->name_offset = log->last_offset;
     }
     return status;
+}
+
+enum unseen_status unseen__note_append(const struct unseen__output *output, struct unseen__log *log,
+                                       bool sync, struct unseen_error *error)
+{
+    uint8_t payload[UNSEEN__NOTE_LEN];
+    const struct unseen__record record = {
+        .kind = UNSEEN__RECORD_NOTE, .n = sizeof(payload), .output_len = UNSEEN__NO_OUTPUT};
+    store_le64(payload, output->note);
+    return unseen__log_append(log, record, payload, NULL, sync, error);
 }

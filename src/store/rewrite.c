@@ -143,20 +143,23 @@ static enum unseen_status write_unwritten(struct writer *w)
     return status;
 }
 
-/* Copies what the old log says about the output file. The new log takes the place of the old one:
- * if the old one is still the file that named the output, the new one is it from now on. */
+/* Copies what the old log says about the note and the output file. The new log takes the place of
+ * the old one: if the old one is still the file that named the output, the new one is it from now
+ * on. */
 static enum unseen_status append_output(const struct unseen__log *from, struct unseen__log *to,
                                         const struct unseen__output *output,
                                         struct unseen_error *error)
 {
     struct unseen__output copied = *output;
-    if (output->name_offset == 0) {
-        return UNSEEN_OK;
+    enum unseen_status status =
+        output->note != 0 ? unseen__note_append(output, to, false, error) : UNSEEN_OK;
+    if (status != UNSEEN_OK || output->name_offset == 0) {
+        return status;
     }
     if (copied.log_id == unseen__file_id(from->fd)) {
         copied.log_id = unseen__file_id(to->fd);
     }
-    enum unseen_status status = unseen__output_append(&copied, to, false, error);
+    status = unseen__output_append(&copied, to, false, error);
     if (status == UNSEEN_OK && output->closed) {
         const struct unseen__record closed = {
             .kind = UNSEEN__RECORD_CHANGES,

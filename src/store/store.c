@@ -399,6 +399,38 @@ enum unseen_status unseen_store_commit(struct unseen_store *store, struct unseen
     return status == UNSEEN_OK ? unseen_store_commit_poll(store, true, NULL, error) : status;
 }
 
+enum unseen_status unseen_store_note(struct unseen_store *store, uint64_t note,
+                                     struct unseen_error *error)
+{
+    struct unseen__committer *c = &store->committer;
+    const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
+    if (!store->log.writable) {
+        return not_writable(store, error);
+    }
+    if (no_log || store->is_draft) {
+        return unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_OFFSET,
+                             "%s cannot keep a note%s", store->log.path,
+                             no_log ? ": it has no log" : "");
+    }
+    enum unseen_status status = unseen__committer_poll(c, true, NULL, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    const struct unseen__output noted = {.note = note};
+    struct unseen_error trouble;
+    status = unseen__note_append(&noted, &store->log, true, &trouble);
+    if (status != UNSEEN_OK) {
+        unseen__committer_fail(c, &trouble);
+        if (error) {
+            *error = trouble;
+        }
+        return status;
+    }
+    store->output.note = note;
+    unseen__committer_appended(c);
+    return UNSEEN_OK;
+}
+
 enum unseen_status unseen_store_publish(struct unseen_store *store, struct unseen_error *error)
 {
     const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
@@ -592,6 +624,7 @@ enum unseen_status unseen_store_info(struct unseen_store *store, struct unseen_s
     info.hashes = header->hashes;
     info.seed_id = unseen__secret_id(&header->secret);
     memcpy(info.id, header->id, sizeof(info.id));
+    info.note = store->output.note;
     if (store->output.name_offset != 0) {
         info.output = store->output.name;
         info.output_len = store->output.len;

@@ -20,8 +20,9 @@ enum {
     UNSEEN__STORE_FILE_MODE = 0600 /* by default: the log holds the secret */
 };
 
-/* The output file, as the log describes it. */
+/* What the log says beside its keys: the note, and the output file. */
 struct unseen__output {
+    uint64_t note;        /* 0: none */
     uint64_t name_offset; /* of the record with the name; 0: the log names no output */
     uint64_t file_id;     /* of the output when it was named; 0: not known */
     uint64_t log_id;      /* of the log at that time */
@@ -132,7 +133,7 @@ enum unseen_status unseen__check_length(const struct unseen__log *log, struct un
 
 /* ---- output_record.c ---- */
 
-/* Updates the output by what the record says about it. */
+/* Updates the output by what the record says about it or the note. */
 void unseen__output_follow(struct unseen__output *output, const struct unseen__record *record,
                            const uint8_t *payload);
 
@@ -140,6 +141,10 @@ void unseen__output_follow(struct unseen__output *output, const struct unseen__r
  * Updates output->name_offset. */
 enum unseen_status unseen__output_append(struct unseen__output *output, struct unseen__log *log,
                                          bool sync, struct unseen_error *error);
+
+/* Appends the record of output->note. */
+enum unseen_status unseen__note_append(const struct unseen__output *output, struct unseen__log *log,
+                                       bool sync, struct unseen_error *error);
 
 /* A number that a file keeps when it is renamed or seen through another mount, and that a copy does
  * not have. 0 if the system does not tell. */

@@ -548,6 +548,9 @@ assert Client().ask("X 10 1").startswith("E the server cannot open the file of l
 status, errors = server.end()
 assert "slow.leases has the leases of another store" in errors, errors
 os.remove("slow.leases")
+server = subprocess.run([TOOL, "serve", "leased"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+assert server.returncode == 2 and "leased has leases, but " in server.stderr, server.stderr
+subprocess.run([TOOL, "repair", "leased"], check=True)
 server = Server("leased", "--filter", "compact")
 c = Client()
 for part in range(0, 30000, 1000):

@@ -98,7 +98,7 @@ holds grep -q '"keys": *3,' err
 holds grep -q '"filter": *"compact"' err
 lacks '"memory": *0,' err
 
-# The same where the lease is of a server that was killed. Its file is opened by the first request about leases,
+# The same where the lease is of a server that was killed, and its URL is added by another client,
 # while the change waits for the disk: the store's thread syncs nothing while there is a file `gate`.
 cat > gate.c << 'END'
 #define _GNU_SOURCE 1

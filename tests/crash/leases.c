@@ -9,6 +9,10 @@
  * was answered behind that, it is in the store and not handed out. No URL is handed out twice, or
  * without having been asked for.
  *
+ * Then bits of the file of leases are turned over, and reads of it fail: all leases are handed out,
+ * or the server refuses to start, and `repair` brings back all but those of the damaged record. And
+ * the store is served under other names, moved and copied with the file and without it.
+ *
  *     crash_leases TOOL SHIM [PLANT]
  *
  * With the name of a plant (shim.c) the recorded servers have that fault, and it must be
@@ -18,6 +22,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "record.h"
@@ -31,6 +36,10 @@ enum {
     SECOND_EVERY = 40,
     SECOND_DRAWN = 3,
     STATES_MAX = 16384,
+    NLEASED = 10, /* URLs in a file that is damaged, */
+    NDONE = 2,    /* of these done */
+    FLIPS = 60,   /* bytes with a bit turned over */
+    READS = 4,    /* that fail, at most */
     FAILURES_SHOWN = 10,
     STEPS_MAX = 24
 };
@@ -140,6 +149,7 @@ static struct {
     uint64_t ncuts;
     uint64_t nsecond;
     uint64_t nhanded;
+    uint64_t nflips;
     uint64_t nwrong;
 } all;
 
@@ -160,7 +170,7 @@ struct session {
     bool is_recorded;
 };
 
-static void start(struct session *s, bool is_recorded, const char *fault)
+static void start_at(struct session *s, const char *path, bool is_recorded, const char *fault)
 {
     char trace[CRASH_PATH_MAX];
     char plant[64];
@@ -170,23 +180,28 @@ static void start(struct session *s, bool is_recorded, const char *fault)
     int out[2];
     crash_require(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0, "pipe2");
     struct crash_job job = {
-        .args = {all.tool, "serve", crash_path("s")}, .in_fd = in[0], .out_fd = out[1]};
+        .args = {all.tool, "serve", "--wait=0", path}, .in_fd = in[0], .out_fd = out[1]};
     snprintf(trace, sizeof(trace), "UNSEEN_CRASH_TRACE=%s", crash_path("_trace"));
     snprintf(plant, sizeof(plant), "UNSEEN_CRASH_PLANT=%s", all.plant ? all.plant : "none");
     snprintf(strike, sizeof(strike), "UNSEEN_CRASH_FAULT=%s", fault ? fault : "");
     snprintf(slow, sizeof(slow), "UNSEEN_CRASH_SLOW=%u", all.slow);
-    if (is_recorded) {
+    if (is_recorded || fault || all.plant) {
         job.shim = all.shim;
-        job.env[0] = trace;
-        job.env[1] = plant;
-        job.env[2] = slow;
-        job.env[3] = fault ? strike : NULL;
+        job.env[0] = plant;
+        job.env[1] = slow;
+        job.env[2] = strike;
+        job.env[3] = is_recorded ? trace : NULL;
     }
     *s = (struct session){.pid = crash_start(&job), .is_recorded = is_recorded};
     crash_require(close(in[0]) == 0 && close(out[1]) == 0, "close");
     s->requests = fdopen(in[1], "w");
     s->answers = fdopen(out[0], "r");
     crash_require(s->requests && s->answers, "fdopen");
+}
+
+static void start(struct session *s, bool is_recorded, const char *fault)
+{
+    start_at(s, crash_path("s"), is_recorded, fault);
 }
 
 /* The exit status, when nothing more is asked. */
@@ -541,18 +556,233 @@ static void test_workload(const struct workload *w)
     record_free(&record);
 }
 
+/* ---- Files that are damaged, or elsewhere ---------------------------------------------------- */
+
+static struct files {
+    char *log;
+    size_t log_len;
+    char *leases;
+    size_t leases_len;
+} files;
+
+/* Makes a store of which the server was killed when it had answered leases, and keeps its files. */
+static void make_leased(void)
+{
+    const struct step steps[] = {{STEP_LEASE, 0, NLEASED - 1, NULL},
+                                 {STEP_DONE, 0, NDONE, NULL},
+                                 {STEP_FLUSH, 0, 0, NULL},
+                                 {STEP_LEASE, NLEASED - 1, 1, NULL}};
+    struct session s;
+    const struct crash_job make = {
+        .args = {all.tool, "add", "--seed", "7", crash_path("s"), "/dev/null"}};
+    free(files.log);
+    free(files.leases);
+    crash_clear();
+    make_urls(0);
+    crash_require(crash_run(&make) == 0, "a store");
+    start(&s, false, NULL);
+    crash_require(hear(&s) != NULL, "a greeting");
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        run_step(&s, &steps[i]);
+    }
+    crash_require(kill(s.pid, SIGKILL) == 0 && stop(&s) == 128 + SIGKILL, "kill");
+    files.log = crash_read(crash_path("s"), &files.log_len);
+    files.leases = crash_read(crash_path("s.leases"), &files.leases_len);
+    crash_require(files.log && files.leases, "the files of a killed server");
+}
+
+static void write_files(const char *store, const char *leases)
+{
+    crash_clear();
+    crash_write(crash_path(store), files.log, files.log_len);
+    if (leases) {
+        crash_write(crash_path(leases), files.leases, files.leases_len);
+        crash_require(chmod(crash_path(leases), 0600) == 0, "chmod");
+    }
+}
+
+/* Lets a server hand out all that it has. False if it refuses to start. */
+static bool serve_all(const char *store, const char *fault, bool is_handed[NURLS])
+{
+    struct session s;
+    struct url *url;
+    memset(is_handed, 0, NURLS * sizeof(is_handed[0]));
+    start_at(&s, crash_path(store), false, fault);
+    if (!hear(&s)) {
+        if (stop(&s) != 2 || !strstr(crash_messages(), "s.leases")) {
+            wrong("a refusal without the name of the file", crash_messages());
+        }
+        return false;
+    }
+    while (hand_out(&s, &url) && url) {
+        is_handed[url - all.urls] = true;
+    }
+    if (stop(&s) != 0) {
+        wrong("the server does not end well", crash_messages());
+    }
+    return true;
+}
+
+/* Checks that what must be handed out was; not the URL of the record that has the byte at. */
+static void judge_handed(const char *what, const bool is_handed[NURLS], size_t at)
+{
+    for (unsigned i = 0; i < NURLS; i++) {
+        const size_t len = strlen(all.urls[i].text);
+        const char *text = memmem(files.leases, files.leases_len, all.urls[i].text, len);
+        const size_t begin = text ? (size_t)(text - files.leases) : 0;
+        const bool is_hit = text && at + 28 >= begin && at < begin + len;
+        if (is_handed[i] != (i >= NDONE && i < NLEASED) && !is_hit) {
+            wrong(what, all.urls[i].text);
+        }
+    }
+}
+
+static void verify_and_repair(void)
+{
+    const struct crash_job verify = {.args = {all.tool, "verify", crash_path("s")}};
+    const struct crash_job repair = {.args = {all.tool, "repair", crash_path("s")}};
+    if (crash_run(&verify) != 1) {
+        wrong("verify does not find it", crash_messages());
+    }
+    if (crash_run(&repair) != 0) {
+        wrong("repair fails", crash_messages());
+    }
+}
+
+static void test_damage(void)
+{
+    bool is_handed[NURLS];
+    const size_t step = 1 + files.leases_len / crash_scaled(FLIPS);
+    for (size_t at = 0; at < files.leases_len; at += step) {
+        files.leases[at] ^= (char)(1 << at % 8);
+        write_files("s", "s.leases");
+        files.leases[at] ^= (char)(1 << at % 8);
+        all.nflips++;
+        if (serve_all("s", NULL, is_handed)) {
+            judge_handed("a lease is lost without a word", is_handed, SIZE_MAX / 2);
+            continue;
+        }
+        verify_and_repair();
+        if (serve_all("s", NULL, is_handed)) {
+            judge_handed("a lease is lost in the repair", is_handed, at);
+        } else {
+            wrong("refused after the repair", crash_messages());
+        }
+    }
+    for (unsigned n = 1; n <= READS; n++) {
+        char fault[64];
+        size_t len = 0;
+        snprintf(fault, sizeof(fault), "pread s.leases %u:EIO", n);
+        write_files("s", "s.leases");
+        if (serve_all("s", fault, is_handed)) {
+            judge_handed("a read that fails loses a lease", is_handed, SIZE_MAX / 2);
+            continue;
+        }
+        char *now = crash_read(crash_path("s.leases"), &len);
+        if (!now || len != files.leases_len || memcmp(now, files.leases, len) != 0) {
+            wrong("a file that could not be read was written", fault);
+        }
+        free(now);
+    }
+}
+
+static void expect_all(const char *what, const char *store)
+{
+    bool is_handed[NURLS];
+    if (serve_all(store, NULL, is_handed)) {
+        judge_handed(what, is_handed, SIZE_MAX / 2);
+    } else {
+        wrong(what, crash_messages());
+    }
+}
+
+static void expect_refusal(const char *what, const char *store)
+{
+    bool is_handed[NURLS];
+    if (serve_all(store, NULL, is_handed)) {
+        wrong(what, "");
+    }
+}
+
+/* Two servers, by two names of one store. */
+static void test_exclusion(const char *name)
+{
+    struct session first;
+    struct session second;
+    start(&first, false, NULL);
+    crash_require(hear(&first) != NULL, "a greeting");
+    start_at(&second, crash_path(name), false, NULL);
+    const bool both = hear(&second) != NULL;
+    if (stop(&second) == 0 || both || !strstr(crash_messages(), "is being written to")) {
+        wrong("two servers of one store", name);
+    }
+    crash_require(stop(&first) == 0, "a server that ends well");
+}
+
+static void test_names(void)
+{
+    write_files("s", "s.leases");
+    crash_require(symlink(crash_path("s"), crash_path("link")) == 0, "symlink");
+    test_exclusion("link");
+    write_files("s", "s.leases");
+    crash_require(symlink(crash_path("s"), crash_path("link")) == 0, "symlink");
+    expect_all("through a symbolic link", "link");
+    write_files("s", "s.leases");
+    crash_require(link(crash_path("s"), crash_path("hards")) == 0, "link");
+    test_exclusion("hards");
+    write_files("s", "s.leases");
+    crash_require(link(crash_path("s"), crash_path("hards")) == 0, "link");
+    expect_refusal("by a name beside which there are no leases", "hards");
+    expect_all("by the first name", "s");
+    write_files("moveds", NULL);
+    expect_refusal("a store that was moved alone", "moveds");
+    write_files("moveds", "moveds.leases");
+    expect_all("a store that was moved with its leases", "moveds");
+}
+
+/* A store that has the same seed, and takes the place of the store. */
+static void test_other(void)
+{
+    struct session s;
+    size_t len = 0;
+    const struct crash_job make = {
+        .args = {all.tool, "add", "--seed", "7", crash_path("s"), "/dev/null"}};
+    write_files("s", "s.leases");
+    crash_require(unlink(crash_path("s")) == 0 && crash_run(&make) == 0, "another store");
+    start(&s, false, NULL);
+    crash_require(hear(&s) != NULL, "a greeting");
+    fputs("X 10 60\n", s.requests);
+    (void)fflush(s.requests);
+    const char *answer = hear(&s);
+    if (!answer || *answer != 'E' || !strstr(crash_messages(), "of another store")) {
+        wrong("the leases of another store", answer ? answer : "");
+    }
+    crash_require(stop(&s) == 0, "a server that ends well");
+    char *now = crash_read(crash_path("s.leases"), &len);
+    if (!now || len != files.leases_len || memcmp(now, files.leases, len) != 0) {
+        wrong("the leases of another store were written", "");
+    }
+    free(now);
+}
+
 int main(int argc, char **argv)
 {
     crash_arguments(argc, argv, &all.tool, &all.shim, &all.plant);
     all.random = crash_setting("UNSEEN_CRASH_SEED", 1);
     (void)signal(SIGPIPE, SIG_IGN);
+    all.workload = "damage and names";
+    make_leased();
+    test_damage();
+    test_names();
+    test_other();
     for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++) {
         if (!(all.plant && all.nwrong > 0)) {
             test_workload(&workloads[i]);
         }
     }
-    printf("%llu power cuts, %llu second runs cut, %llu URLs handed out; %llu failed\n",
+    printf("%llu power cuts, %llu second runs cut, %llu URLs handed out, %llu flips; %llu failed\n",
            (unsigned long long)all.ncuts, (unsigned long long)all.nsecond,
-           (unsigned long long)all.nhanded, (unsigned long long)all.nwrong);
+           (unsigned long long)all.nhanded, (unsigned long long)all.nflips,
+           (unsigned long long)all.nwrong);
     return crash_status(all.plant, all.nwrong);
 }

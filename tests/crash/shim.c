@@ -12,7 +12,9 @@
  * them.
  *
  * Plants: no-output-sync, no-log-sync, no-leases-sync, no-new-leases-sync (of the file that is to
- * be the leases), no-dir-sync (such a sync does nothing), no-rename (a new log does not take its
+ * be the leases), no-dir-sync (such a sync does nothing), no-lease-marks (a record that says how
+ * much of the leases is on the disk is not written), by-name (a symbolic link leads to no other
+ * name), no-rename (a new log does not take its
  * name), no-output-cut (the output file is not cut, but written on at its end), persist-first (what
  * is written to the output arrives there after the next sync of the log only), swallow-errors (a
  * write or sync that is made to fail reports success), swallow-full (a write that finds no space
@@ -74,6 +76,7 @@ static struct {
     int (*renameat)(int, const char *, int, const char *);
     int (*linkat)(int, const char *, int, const char *, int);
     int (*unlinkat)(int, const char *, int);
+    char *(*realpath)(const char *, char *);
     int (*flock)(int, int);
     int (*fstat)(int, struct stat *);
     off_t (*lseek)(int, off_t, int);
@@ -245,6 +248,7 @@ static void start(void)
     *(void **)&real.renameat = dlsym(RTLD_NEXT, "renameat");
     *(void **)&real.linkat = dlsym(RTLD_NEXT, "linkat");
     *(void **)&real.unlinkat = dlsym(RTLD_NEXT, "unlinkat");
+    *(void **)&real.realpath = dlsym(RTLD_NEXT, "realpath");
     *(void **)&real.flock = dlsym(RTLD_NEXT, "flock");
     *(void **)&real.fstat = dlsym(RTLD_NEXT, "fstat");
     *(void **)&real.lseek = dlsym(RTLD_NEXT, "lseek");
@@ -611,6 +615,11 @@ ssize_t pwrite(int fd, const void *buf, size_t n, off_t at)
         die("pwrite with O_APPEND is not simulated");
     }
     enum fault fault = strike("pwrite", t->name);
+    if (planted("no-lease-marks") && n == 28 && ((const unsigned char *)buf)[8] == 3 &&
+        (t->role == ROLE_LEASES || t->role == ROLE_NEW_LEASES)) {
+        pthread_mutex_unlock(&lock);
+        return (ssize_t)n;
+    }
     ssize_t done = fault == FAULT_ERROR ? -1 : real.pwrite(fd, buf, part(fault, n), at);
     if (done > 0) {
         trace(TRACE_WRITE, fd, (uint64_t)at, "", "", buf, (size_t)done, 0);
@@ -776,6 +785,15 @@ int unlink(const char *path)
 int unlinkat(int dirfd, const char *path, int flags)
 {
     return names_any(TRACE_UNLINK, dirfd, path, 0, NULL, flags);
+}
+
+char *realpath(const char *path, char *resolved)
+{
+    start();
+    if (!planted("by-name")) {
+        return real.realpath(path, resolved);
+    }
+    return resolved ? strcpy(resolved, path) : strdup(path);
 }
 
 int flock(int fd, int operation)

@@ -86,7 +86,7 @@ NEAR = [
     (r'cli/address', r'cli/(remote|serve)$'),
     (r'seen/seed', r'cli/seed$'),
     (r'serve/listener', r'cli/serve_clients$'),
-    (r'serve/lease', r'cli/(serve_memory|serve_clients)$'),
+    (r'(serve|seen)/lease', r'crash/leases$|cli/(serve_memory|serve_clients)$'),
     (r'import/redis_set', r'cli/import$|fuzz/redis_set'),
 ]
 REST = r'^(unit|cli|fuzz)/|^crash/[a-z_]+$'  # all that is quick, for those that survive so far

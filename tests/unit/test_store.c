@@ -407,6 +407,51 @@ static void test_damage(void)
     snprintf(other, sizeof(other), "%s/other", dir);
 }
 
+static void check_note(uint64_t wanted)
+{
+    struct unseen_store_health health = {.size = sizeof(health)};
+    struct unseen_store *store = open_store(path, UNSEEN_STORE_READ);
+    CHECK_EQ(test_store_info(store).note, wanted);
+    test_store_close(store);
+    CHECK(unseen_store_verify(path, &health, NULL, NULL, &error) == UNSEEN_OK);
+    CHECK_EQ(health.note, wanted);
+}
+
+/* The note stays, whatever becomes of the store: with its image, rewritten, and repaired. */
+static void test_note(void)
+{
+    uint64_t ends[10];
+    make_commits(ends);
+    check_note(0);
+    struct unseen_store *store = open_store(path, UNSEEN_STORE_READ);
+    CHECK(unseen_store_note(store, 1, &error) == UNSEEN_ERR_READONLY);
+    test_store_close(store);
+    store = open_store(path, UNSEEN_STORE_WRITE);
+    CHECK(unseen_store_note(store, 1, &error) == UNSEEN_OK);
+    CHECK(unseen_store_note(store, 7, &error) == UNSEEN_OK);
+    CHECK_EQ(test_store_info(store).note, 7);
+    add_range(store, 100, 200000);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    test_store_close(store);
+    CHECK(size_of(image) > 0);
+    check_note(7);
+    CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_OK);
+    check_note(7);
+    test_file_flip(path, UNSEEN__RECORDS_OFFSET + 100);
+    CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+    check_note(7);
+    const struct unseen_store_options draft = options_of(UNSEEN_STORE_DRAFT);
+    CHECK(unseen_store_open(&store, path, &draft, &error) == UNSEEN_OK);
+    CHECK(unseen_store_note(store, 1, &error) == UNSEEN_ERR_UNSUPPORTED);
+    CHECK(unseen_store_publish(store, &error) == UNSEEN_OK);
+    test_store_close(store);
+    check_note(7);
+    store = open_store(path, UNSEEN_STORE_WRITE);
+    CHECK(unseen_store_note(store, 0, &error) == UNSEEN_OK);
+    test_store_close(store);
+    check_note(0);
+}
+
 /* The record behind a damaged one is found wherever it begins: the search looks at windows of 512
  * KiB. */
 static void test_damage_before_window(void)
@@ -1609,6 +1654,7 @@ int main(void)
     test_divided_commit();
     test_torn_end();
     test_damage();
+    test_note();
     test_damage_before_window();
     test_cut_off();
     test_damage_meanwhile();

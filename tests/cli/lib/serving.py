@@ -50,7 +50,7 @@ class Server:
                                         stderr=subprocess.PIPE)
         atexit.register(self.process.kill)  # a test that fails leaves none behind
         line = self.process.stderr.readline().decode()
-        while "an unfinished commit of" in line:  # the server before this one was killed
+        while "an unfinished commit of" in line or "never answered" in line:  # the server before this one was killed
             line = self.process.stderr.readline().decode()
         assert line.startswith("unseen: listening on "), line
         self.address = address if address.startswith("unix:") else line.split()[-1]
