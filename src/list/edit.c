@@ -42,6 +42,8 @@ struct unseen_list_edit {
     size_t cap;
     size_t nbytes; /* of these changes */
     uint64_t n;
+    bool is_settled; /* all that is in the file is on the disk */
+    bool ends_open;  /* the last record that this process appended has changes */
     bool stopped;
 };
 
@@ -111,12 +113,27 @@ enum unseen_status unseen_list_edit_open(struct unseen_list_edit **edit_out, con
     return UNSEEN_OK;
 }
 
+/* Appends a record without changes, unless this process has appended nothing. Damage of the record
+ * before it is then not taken for an interrupted commit. It is not synced: the next writer does
+ * that before it appends. */
+static void append_end(struct unseen_list_edit *edit)
+{
+    uint8_t bytes[UNSEEN__CHANGES_HEAD + UNSEEN__CHANGES_TAIL];
+    if (edit->ends_open && !edit->stopped) {
+        const size_t len = unseen__list_changes_seal(&edit->changes, 0, bytes, 0);
+        if (unseen__file_write(edit->fd, edit->changes.end, bytes, len) != 0) {
+            (void)unseen__file_truncate(edit->fd, edit->changes.end); /* it only guards */
+        }
+    }
+}
+
 void unseen_list_edit_close(struct unseen_list_edit *edit)
 {
     if (!edit) {
         return;
     }
     const struct unseen_allocator allocator = edit->allocator;
+    append_end(edit);
     unseen__lock_close(&edit->fd, edit->opener);
     unseen__list_changes_release(&edit->changes);
     unseen__list_identity_release(&edit->identity);
@@ -268,12 +285,16 @@ enum unseen_status unseen_list_edit_change(struct unseen_list_edit *edit,
 
 /* ---- committing ---- */
 
-/* Cuts off the rest of an interrupted commit first: behind this record it would look like
- * damage. */
+/* Before the first record, cuts off the rest of an interrupted commit, which would look like damage
+ * behind it, and syncs what a writer that was killed may have left: a power cut must not keep this
+ * record without those before it. */
 static int append_record(const struct unseen_list_edit *edit, size_t len)
 {
     const uint64_t end = edit->changes.end;
     int code = edit->changes.ntorn > 0 ? unseen__file_truncate(edit->fd, end) : 0;
+    if (code == 0 && !edit->is_settled && end > edit->changes.start) {
+        code = unseen__file_sync(edit->fd);
+    }
     code = code ? code : unseen__file_write(edit->fd, end, edit->record, len);
     code = code ? code : unseen__file_sync(edit->fd);
     if (code != 0) {
@@ -335,6 +356,8 @@ enum unseen_status unseen_list_edit_commit(struct unseen_list_edit *edit,
         return unseen__error_io(error, "write", edit->path, code);
     }
     unseen__list_changes_appended(&edit->changes, edit->record, len);
+    edit->is_settled = true;
+    edit->ends_open = true;
     edit->n = 0;
     edit->nbytes = 0;
     return edit_check_name(edit, error);

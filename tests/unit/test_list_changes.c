@@ -25,6 +25,7 @@
 #include <unseen_list.h>
 
 enum {
+    END = 48, /* bytes of the record without changes that a writer ends with */
     PATH_CAP = 256,
     NTEXTS = 1500, /* of which the first NBUILT are what the list is built of */
     NBUILT = 800,
@@ -431,18 +432,28 @@ static struct file read_file(void)
     return file;
 }
 
-/* A list with three commits, and where they end: ends[0] is that of the list proper. */
+/* A list with three commits, as a writer that was killed leaves it, and where they end: ends[0] is
+ * that of the list proper. */
 static struct file make_three(size_t ends[4])
 {
+    struct unseen_error error = {.text = ""};
     struct stat st;
     build_at(path, 7, 40);
+    struct unseen_list_edit *edit = open_edit();
     for (size_t k = 0; k < 4; k++) {
         if (k > 0) {
-            commit(k == 2 ? UNSEEN_LIST_REMOVE : UNSEEN_LIST_ALLOW, 10 * k, k);
+            check_ok(unseen_list_edit_change_texts(edit,
+                                                   k == 2 ? UNSEEN_LIST_REMOVE : UNSEEN_LIST_ALLOW,
+                                                   texts + 10 * k, k, NULL, &error),
+                     &error);
+            check_ok(unseen_list_edit_commit(edit, &error), &error);
         }
         CHECK(stat(path, &st) == 0);
         ends[k] = (size_t)st.st_size;
     }
+    unseen_list_edit_close(edit);
+    CHECK(stat(path, &st) == 0 && (size_t)st.st_size == ends[3] + END);
+    CHECK(truncate(path, (off_t)ends[3]) == 0);
     return read_file();
 }
 
@@ -499,7 +510,8 @@ static void test_cuts(void)
             CHECK_EQ(commits_of(list), expected + 1);
             CHECK_EQ(info_of(list).torn_bytes, 0);
             struct file now = read_file();
-            CHECK(now.len == ends[expected + 1] && memcmp(now.bytes, file.bytes, now.len) == 0);
+            CHECK(now.len == ends[expected + 1] + END &&
+                  memcmp(now.bytes, file.bytes, ends[expected + 1]) == 0);
             free(now.bytes);
         }
         unseen_list_close(list);
@@ -519,7 +531,7 @@ static void test_torn(void)
     struct stat st;
     build_at(path, 7, 40);
     commit(UNSEEN_LIST_ALLOW, 0, NTEXTS);
-    CHECK(stat(path, &st) == 0 && truncate(path, st.st_size - 1) == 0);
+    CHECK(stat(path, &st) == 0 && truncate(path, st.st_size - END - 1) == 0);
     struct unseen_list *list = open_list();
     CHECK(info_of(list).nallowed == 0 && info_of(list).torn_bytes > 100000);
     commit(UNSEEN_LIST_ADD, 50, 1);
@@ -570,6 +582,18 @@ static void test_flips(void)
         }
         file.bytes[i] ^= (uint8_t)(1u << i % 8);
     }
+    /* but not if the writer has closed the list */
+    test_file_write(path, file.bytes, file.len);
+    commit(UNSEEN_LIST_ALLOW, 50, 1);
+    struct file closed = read_file();
+    for (size_t i = ends[3]; i + END < closed.len; i++) {
+        size_t ncommits = 9;
+        closed.bytes[i] ^= (uint8_t)(1u << i % 8);
+        test_file_write(path, closed.bytes, closed.len);
+        CHECK(try_file(&ncommits, &error) == UNSEEN_ERR_CORRUPT && error.offset == ends[3]);
+        closed.bytes[i] ^= (uint8_t)(1u << i % 8);
+    }
+    free(closed.bytes);
     /* a record left out, exchanged, repeated, or of another list */
     const size_t len1 = ends[1] - ends[0];
     size_t ncommits = 9;
