@@ -31,11 +31,12 @@ except ModuleNotFoundError:
 
 import scrapy_site
 from redis_server import READY, RedisServer, redis
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.utils.test import get_crawler
 from unseen.scrapy import DupeFilter
 from unseen.scrapy import Scheduler as UnseenScheduler
+from unseen.scrapy._requests import RequestFile
 
 TOOL = os.environ.get("UNSEEN")
 SCALE = int(os.environ.get("UNSEEN_CRASH_SCALE", "1"))
@@ -411,6 +412,39 @@ class Refusals(Folder):
         file.rmdir()
         pathlib.Path(self.path("job", "seen.unseen")).write_bytes(b"not a store" * 1000)
         self.refused("seen.unseen")
+
+    def test_flips(self):
+        """A flipped bit of the file of requests stops the crawl, or does not matter."""
+        path = self.path("requests.sqlite")
+        spider = Spider("one")
+        urls = [f"http://example.com/{i}" for i in range(8)]
+        file = RequestFile(path, spider)
+        for url in urls:
+            file.push("0", Request(url))
+        file.set_state("new", "[1, 2]")
+        file.commit([])
+        self.assertEqual(os.stat(path + "-wal").st_size, 0)
+        file.close()
+        whole = pathlib.Path(path).read_bytes()
+        nrefused = 0
+        for at in range(0, len(whole), 7):
+            for left in pathlib.Path(path).parent.glob("requests.sqlite*"):
+                left.unlink()
+            flipped = bytearray(whole)
+            flipped[at] ^= 1 << at % 8
+            pathlib.Path(path).write_bytes(flipped)
+            try:
+                file = RequestFile(path, spider)
+                try:
+                    got = [file.pop("0", "ASC").url for _ in range(file.begin_queue("0"))]
+                    self.assertIn(file.get_state("new"), ("[1, 2]", None), at)
+                finally:
+                    file.close()
+            except (unseen.Error, sqlite3.DatabaseError):
+                nrefused += 1
+            else:
+                self.assertEqual(got, urls, at)
+        self.assertGreater(nrefused, 100)
 
     def test_old_scrapy(self):
         names = [name for name in sys.modules if name.startswith("unseen.scrapy")]

@@ -8,6 +8,9 @@ file is as of one commit: requests that were taken then are not done, and wait a
 The class RequestQueue is what Scrapy's priority queues have at their bottom: one for each priority, or for each
 download slot and priority. Its name is kept with each request.
 
+SQLite has no checksums. So each request has one, and a file that an earlier crawl has left is checked before it
+is used: a flipped bit stops the crawl, and sends no other request than was queued.
+
 synchronous=FULL: a commit is on the disk before the seen requests are committed to the store. Otherwise
 a power cut could leave a request seen and not queued."""
 
@@ -15,18 +18,19 @@ from __future__ import annotations
 
 import pickle
 import sqlite3
+import zlib
 from typing import TYPE_CHECKING
 
 from scrapy.utils.request import request_from_dict
 
-from .. import BusyError, Error
+from .. import BusyError, DamagedError, Error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from scrapy import Request, Spider
 
-_FORMAT = 1
+_FORMAT = 2
 _APPLICATION = 0x756E7371  # "unsq"
 
 _SCHEMA = (
@@ -35,10 +39,11 @@ _SCHEMA = (
         queue TEXT NOT NULL,
         slot TEXT NOT NULL, -- the download slot, if the priority queue has some
         taken INTEGER NOT NULL, -- 1: in flight
-        data BLOB NOT NULL)""",
+        data BLOB NOT NULL,
+        sum INTEGER NOT NULL)""",
     "CREATE INDEX waiting ON request (queue, id) WHERE taken = 0",
     "CREATE INDEX in_flight ON request (id) WHERE taken = 1",
-    "CREATE TABLE state (name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE state (name TEXT PRIMARY KEY, value NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID",
 )
 
 
@@ -62,6 +67,8 @@ class RequestFile:
                 raise BusyError(f"{path}: another crawl has it; two crawls need a JOBDIR each") from None
             if isinstance(error, sqlite3.Error):
                 raise Error(f"{path}: {error}") from None
+            if isinstance(error, UnicodeDecodeError):  # in SQLite's own sentence
+                raise DamagedError(f"{path} is damaged") from None
             raise
         self._counts = dict(
             self._db.execute("SELECT queue, count(*) FROM request WHERE taken = 0 GROUP BY queue").fetchall()
@@ -84,6 +91,11 @@ class RequestFile:
             raise Error(f"{self.path} is a database of another program")
         elif version != _FORMAT:
             raise Error(f"{self.path} has format {version}; this version of unseen reads format {_FORMAT}")
+        elif (fault := db.execute("PRAGMA integrity_check(1)").fetchone()[0]) != "ok":
+            raise DamagedError(
+                f"{self.path} is damaged: {fault}; sqlite3 {self.path} .recover | sqlite3 NEW.sqlite makes "
+                "a new file with the requests that can be read"
+            )
         db.execute("UPDATE request SET taken = 0 WHERE taken = 1")
 
     def count_left(self) -> int:
@@ -96,26 +108,42 @@ class RequestFile:
         """Adds the request to a queue. Raises ValueError if it cannot be pickled, as Scrapy's queues do."""
         slot = self.slot_of(request) if self.slot_of else ""
         if self._moving is not None:
-            self._db.execute("UPDATE request SET queue = ?, slot = ? WHERE id = ?", (queue, slot, self._moving))
+            self._db.execute(
+                "UPDATE request SET queue = ?, slot = ?, sum = ? WHERE id = ?",
+                (queue, slot, _sum(queue, slot, self._data(self._moving)), self._moving),
+            )
             return
         data = dump(request, self._spider)
-        self._db.execute("INSERT INTO request (queue, slot, taken, data) VALUES (?, ?, 0, ?)", (queue, slot, data))
+        self._db.execute(
+            "INSERT INTO request (queue, slot, taken, data, sum) VALUES (?, ?, 0, ?, ?)",
+            (queue, slot, data, _sum(queue, slot, data)),
+        )
 
     def pop(self, queue: str, order: str) -> Request:
         """Takes the first request of a queue that is not empty."""
-        id, data = self._first(queue, order)
+        id = self._first(queue, order)
+        data = self._data(id)
         self._db.execute("UPDATE request SET taken = 1 WHERE id = ?", (id,))
         self.popped = id
         return load(data, self._spider)
 
     def peek(self, queue: str, order: str) -> Request:
         """The request that pop() would take."""
-        return load(self._first(queue, order)[1], self._spider)
+        return load(self._data(self._first(queue, order)), self._spider)
 
     def _first(self, queue, order):
         return self._db.execute(
-            f"SELECT id, data FROM request WHERE queue = ? AND taken = 0 ORDER BY id {order} LIMIT 1", (queue,)
-        ).fetchone()
+            f"SELECT id FROM request WHERE queue = ? AND taken = 0 ORDER BY id {order} LIMIT 1", (queue,)
+        ).fetchone()[0]
+
+    def _data(self, id):
+        queue, slot, data, sum = self._db.execute("SELECT queue, slot, data, sum FROM request WHERE id = ?", (id,)).fetchone()
+        if sum != _sum(queue, slot, data):
+            raise DamagedError(
+                f"{self.path} is damaged: request {id}; sqlite3 {self.path} 'DELETE FROM request WHERE id = {id}' "
+                "leaves it out"
+            )
+        return data
 
     def begin_queue(self, queue: str) -> int:
         """How many requests are in a queue that an earlier crawl has left, the first time it is asked for."""
@@ -130,25 +158,28 @@ class RequestFile:
         """Pushes all requests again, the oldest first: for priority queues with other names of queues."""
         self._counts.clear()
         for (self._moving,) in self._db.execute("SELECT id FROM request ORDER BY id").fetchall():
-            data = self._db.execute("SELECT data FROM request WHERE id = ?", (self._moving,)).fetchone()[0]
-            push(load(data, self._spider))
+            push(load(self._data(self._moving), self._spider))
         self._moving = None
 
     # ---- commits
 
     def get_state(self, name: str) -> str | None:
         """A text that set_state() set."""
-        row = self._db.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
+        row = self._db.execute("SELECT value, sum FROM state WHERE name = ?", (name,)).fetchone()
+        if row and row[1] != _sum(name, "", row[0].encode()):
+            raise DamagedError(f"{self.path} is damaged: {name}")
         return row[0] if row else None
 
     def set_state(self, name: str, value: str) -> None:
         """Sets a text, with the next commit."""
-        self._db.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, value))
+        self._db.execute("INSERT OR REPLACE INTO state VALUES (?, ?, ?)", (name, value, _sum(name, "", value.encode())))
 
     def commit(self, done: Iterable[int]) -> None:
         """Deletes the requests that are done, and makes durable everything since the last commit."""
         self._db.executemany("DELETE FROM request WHERE id = ?", [(id,) for id in done])
         self._db.execute("COMMIT")
+        # SQLite takes damage in the middle of the WAL for its end: nothing is left in it.
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._db.execute("BEGIN IMMEDIATE")
 
     def close(self) -> None:
@@ -187,6 +218,10 @@ class RequestQueue:
 
     def __len__(self) -> int:
         return self._n
+
+
+def _sum(queue, slot, data):
+    return zlib.crc32(data, zlib.crc32(f"{queue}\0{slot}".encode()))
 
 
 def dump(request: Request, spider: Spider) -> bytes:
