@@ -686,6 +686,33 @@ static void test_damage(void)
     }
 }
 
+/* A repair that is killed, and the next one. */
+static void test_killed_repair(void)
+{
+    static const char *const faults[] = {"fdatasync s.leases.new 1:DIE", "link s.leases 1:DIE",
+                                         "rename s.leases.new 1:DIE", "fsync . 2:DIE"};
+    bool is_handed[NURLS];
+    const size_t at = 90; /* in the first record */
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+        char fault[64];
+        snprintf(fault, sizeof(fault), "UNSEEN_CRASH_FAULT=%s", faults[i]);
+        const struct crash_job job = {
+            .args = {all.tool, "repair", crash_path("s")}, .env = {fault}, .shim = all.shim};
+        files.leases[at] ^= 1;
+        write_files("s", "s.leases");
+        files.leases[at] ^= 1;
+        if (crash_run(&job) != 128 + SIGKILL) {
+            wrong("the repair was not killed", faults[i]);
+        }
+        const struct crash_job again = {.args = {all.tool, "repair", crash_path("s")}};
+        if (crash_run(&again) != 0 || !serve_all("s", NULL, is_handed)) {
+            wrong("refused after the second repair", crash_messages());
+        } else {
+            judge_handed("a lease is lost in the second repair", is_handed, at);
+        }
+    }
+}
+
 static void expect_all(const char *what, const char *store)
 {
     bool is_handed[NURLS];
@@ -773,6 +800,7 @@ int main(int argc, char **argv)
     all.workload = "damage and names";
     make_leased();
     test_damage();
+    test_killed_repair();
     test_names();
     test_other();
     for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++) {
