@@ -142,14 +142,14 @@ run build --expressions -k 2 -t , none.list fields.csv
 expect 2 '' '*'
 
 # ---- ranges --------------------------------------------------------------------------------------
-# Every address in the range is listed and its neighbours are not: ends and lengths at random.
-awk 'BEGIN { srand(5); for (i = 0; i < 200; i++) { a = int(rand() * 3000); b = a + int(exp(rand() * 7)); print a, b } }' > ends
+# Every address in a range is listed and its neighbours are not: ranges apart, of random lengths.
+awk 'BEGIN { srand(5); for (i = 0; i < 150; i++) { a = b + 2 + int(rand() * 9); b = a + int(exp(rand() * 5)) - 1; print a, b } }' > ends
 while read -r a b; do
     printf '10.%d.%d.%d-10.%d.%d.%d\n' $((a >> 16)) $((a >> 8 & 255)) $((a & 255)) $((b >> 16)) $((b >> 8 & 255)) $((b & 255))
 done < ends > ranges.txt
 awk '{ for (i = $1; i <= $2; i++) print i }' ends | sort -nu |
     awk '{ printf "10.%d.%d.%d\n", int($1 / 65536), int($1 / 256) % 256, $1 % 256 }' > inside
-awk 'BEGIN { for (i = 0; i < 5000; i++) printf "10.%d.%d.%d\n", int(i / 65536), int(i / 256) % 256, i % 256 }' > all
+awk 'BEGIN { for (i = 0; i < 9000; i++) printf "10.%d.%d.%d\n", int(i / 65536), int(i / 256) % 256, i % 256 }' > all
 run build --kind ip --fpr 2e-7 --seed ranges ranges.list ranges.txt
 expect 0 '' ''
 run check ranges.list all
