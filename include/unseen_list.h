@@ -56,9 +56,10 @@ enum unseen_kind {
  * kind, so a loop from 0 ends there. */
 UNSEEN_API const char *unseen_kind_name(enum unseen_kind kind);
 
-/* The most texts that one question makes: 1 for URL and PHONE, 48 for EXPRESSIONS, 10 for MAIL,
- * 129 for IP. 0 for an unknown kind. */
-#define UNSEEN_KIND_TEXTS_MAX 129
+/* The most texts that one reading of a question makes: 1 for URL and PHONE, 48 for EXPRESSIONS, 10
+ * for MAIL, 129 for IP. 0 for an unknown kind. Programs may read one text in several ways
+ * (unseen_kind_texts); UNSEEN_KIND_TEXTS_MAX texts are the most of all readings together. */
+#define UNSEEN_KIND_TEXTS_MAX 648
 UNSEEN_API unsigned unseen_kind_texts_max(enum unseen_kind kind);
 
 /* The size of a buffer that is enough for any input of len bytes. 0 if a size_t cannot hold it, or
@@ -96,6 +97,9 @@ UNSEEN_API const char *unseen_kind_complaint(enum unseen_kind kind, enum unseen_
 
 /* Makes the texts of the entries that would cover data[0..len): all different, in an order that is
  * always the same. An entry is among its own texts.
+ *
+ * Programs disagree about some texts: about the folder of http://e.example/a/..%2fb, or about the
+ * address 192.0.2.010. Such a question has the texts of all readings.
  *
  * Arguments:
  *   - *n_out is the number of texts, 0 if data is not of this kind.
@@ -317,9 +321,10 @@ UNSEEN_API enum unseen_status unseen_list_open(struct unseen_list **list_out, co
 UNSEEN_API void unseen_list_close(struct unseen_list *list);
 
 /* Whether entries of the list cover n items, each as it comes from outside: by all texts of the
- * item (unseen_kind_texts). The verdict is ALLOWED if one text is allowed; else SEEN if one is
- * listed (wrong with the rate of the list); else NEW (certain), also for an item that is not of
- * this kind. A call with 1,024 items or more is several times as fast as single ones.
+ * item (unseen_kind_texts). The verdict is ALLOWED if each reading has an allowed text; else SEEN
+ * if one text is listed (wrong with the rate of the list for each reading); else NEW (certain),
+ * also for an item that is not of this kind. A call with 1,024 items or more is several times as
+ * fast as single ones.
  *
  * Arguments:
  *   - verdicts gets n bytes.
@@ -423,7 +428,9 @@ UNSEEN_API enum unseen_status unseen_list_edit_open(struct unseen_list_edit **ed
     const char *path, const struct unseen_list_options *options, struct unseen_error *error);
 
 /* Makes one change for n entries, each as it comes from outside; the last change of an entry holds.
- * Nobody sees it before the commit. A DANGEROUS entry is taken.
+ * Nobody sees it before the commit. A DANGEROUS entry is taken. ALLOW and DISALLOW change the
+ * entry's text and one text for each reading of the entry as a question, so that
+ * unseen_list_covers allows it.
  *
  * Arguments:
  *   - changed, unless NULL, gets n bytes: 1 if the changes said something else of the entry

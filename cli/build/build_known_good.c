@@ -61,23 +61,35 @@ static bool known_good_report(struct known_good *k, struct unseen_error *error,
     return false;
 }
 
-/* Allows a line that is listed, by the most specific text of its question. */
-static bool allow(struct known_good *k, struct unseen_bytes line)
+/* Allows a line that is not an entry, such as "Jo <jo@e.example>", by the most specific text of its
+ * question. */
+static enum unseen_status allow_question(struct known_good *k, struct unseen_bytes line,
+                                         struct unseen_error *error)
 {
-    struct unseen_error error = {.status = UNSEEN_OK};
     struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX];
     size_t n = 0;
     const size_t need = unseen_kind_bound(k->list.kind, line.len);
     text_clear(&k->room);
-    enum unseen_status status =
+    const enum unseen_status status =
         need > 0 && text_reserve(&k->room, need)
             ? unseen_kind_texts(k->list.kind, unseen_list_url(k->list.list), line.data, line.len,
                                 k->room.data, k->room.cap, texts, &n)
             : UNSEEN_ERR_NOMEM;
-    if (status == UNSEEN_OK && n > 0) {
-        status = unseen_list_edit_change_texts(k->edit, UNSEEN_LIST_ALLOW, texts, 1, NULL, &error);
-        k->m->known_good.nallowed++;
+    return status == UNSEEN_OK && n > 0
+               ? unseen_list_edit_change_texts(k->edit, UNSEEN_LIST_ALLOW, texts, 1, NULL, error)
+               : status;
+}
+
+/* Allows a line that is listed. */
+static bool allow(struct known_good *k, struct unseen_bytes line)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    enum unseen_status status =
+        unseen_list_edit_change(k->edit, UNSEEN_LIST_ALLOW, &line, 1, NULL, &error);
+    if (status == UNSEEN_ERR_ARGUMENT) {
+        status = allow_question(k, line, &error);
     }
+    k->m->known_good.nallowed++;
     return status == UNSEEN_OK || known_good_report(k, &error, status);
 }
 

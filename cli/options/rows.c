@@ -567,7 +567,7 @@ static const struct option_row rows[] = {
      "the highest share of wrong answers, up to 0.25\n(default 1e-4)", RATE("1e-4", seen.fpr),
      .more = "It may be as low as 1e-9 for URLs and phone numbers, 1e-8 for mail, 4.8e-8 for expressions and 1.3e-7 "
            "for ip. The rate is counted per question; a question of some kinds looks up many texts, up to 48 for "
-           "expressions."},
+           "expressions (for each way in which programs read its path)."},
     {0, "kind", COMMAND_BUILD,
      "what the entries are: url (the default), mail\n(addresses and domains), ip (addresses and networks)\nor phone",
      CALL("KIND", "url, expressions, mail, ip or phone", "ip", set_kind), .nearest = nearest_kind, .names = kind_names,

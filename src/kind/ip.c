@@ -311,21 +311,27 @@ static enum unseen_status ip_entry(const struct unseen_url *url, struct unseen_b
     return UNSEEN_OK;
 }
 
-/* Adds the texts of all networks that the given one is in, from itself to /0, but not those that
- * `other` is in, too, unless that is NULL. Returns the end of the bytes. */
+/* Adds the texts of all networks that the given one is in, from itself to /0. Those that `other` is
+ * in, too, unless that is NULL, are the last ones already: they are of both readings. Returns the
+ * end of the bytes. */
 static char *add_networks(struct network network, const struct network *other, char *buf,
-                          struct unseen_bytes *texts, size_t *n)
+                          struct unseen_bytes *texts, uint16_t *readings, size_t *n)
 {
+    const size_t nbefore = *n;
     for (;; network.nbits--) {
         mask(pieces_of(&network), npieces_of(&network), network.nbits);
         if (other) {
             struct network above = *other;
             mask(pieces_of(&above), npieces_of(&above), network.nbits);
             if (memcmp(above.pieces, network.pieces, sizeof(above.pieces)) == 0) {
+                for (size_t i = nbefore - 1 - network.nbits; i < nbefore; i++) {
+                    readings[i] = 3;
+                }
                 return buf;
             }
         }
         texts[*n] = write_network(&network, buf);
+        readings[*n] = other ? 2 : 1;
         buf += texts[(*n)++].len;
         if (network.nbits == 0) {
             return buf;
@@ -334,7 +340,8 @@ static char *add_networks(struct network network, const struct network *other, c
 }
 
 static enum unseen_status ip_texts(const struct unseen_url *url, struct unseen_bytes in, char *buf,
-                                   size_t cap, struct unseen_bytes *texts_out, size_t *n_out)
+                                   size_t cap, struct unseen_bytes *texts_out,
+                                   uint16_t *readings_out, size_t *n_out)
 {
     (void)url;
     struct network networks[READINGS_MAX];
@@ -348,7 +355,8 @@ static enum unseen_status ip_texts(const struct unseen_url *url, struct unseen_b
         return UNSEEN_ERR_SPACE;
     }
     for (size_t i = 0; i < nreadings; i++) {
-        buf = add_networks(networks[i], i > 0 ? &networks[0] : NULL, buf, texts_out, &n);
+        buf = add_networks(networks[i], i > 0 ? &networks[0] : NULL, buf, texts_out, readings_out,
+                           &n);
     }
     *n_out = n;
     return UNSEEN_OK;

@@ -146,25 +146,34 @@ enum unseen_status unseen_kind_entry(enum unseen_kind kind, const struct unseen_
     return status;
 }
 
-enum unseen_status unseen_kind_texts(enum unseen_kind kind, const struct unseen_url *url,
-                                     const void *data, size_t len, void *buf, size_t cap,
-                                     struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX],
-                                     size_t *n_out)
+enum unseen_status unseen__kind_texts(enum unseen_kind kind, const struct unseen_url *url,
+                                      struct unseen_bytes in, char *buf, size_t cap,
+                                      struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX],
+                                      uint16_t readings_out[UNSEEN_KIND_TEXTS_MAX], size_t *n_out)
 {
     const struct unseen__kind *const k = find_kind(kind);
     if (!k || (k->needs_url && !url)) {
         return UNSEEN_ERR_ARGUMENT;
     }
-    const struct unseen_bytes in = {data, len};
     if (without_blanks(in).len == 0) {
         *n_out = 0;
         return UNSEEN_OK;
     }
-    const enum unseen_status status = k->texts(url, in, buf, cap, texts, n_out);
+    const enum unseen_status status = k->texts(url, in, buf, cap, texts, readings_out, n_out);
     const unsigned country = UNSEEN_KIND_COUNTRY(kind);
     if (status == UNSEEN_OK && country > 0 && *n_out > 0 &&
         !unseen__phone_set_country(country, buf, &texts[0])) {
         *n_out = 0;
     }
     return status;
+}
+
+enum unseen_status unseen_kind_texts(enum unseen_kind kind, const struct unseen_url *url,
+                                     const void *data, size_t len, void *buf, size_t cap,
+                                     struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX],
+                                     size_t *n_out)
+{
+    uint16_t readings[UNSEEN_KIND_TEXTS_MAX];
+    const struct unseen_bytes in = {data, len};
+    return unseen__kind_texts(kind, url, in, buf, cap, texts, readings, n_out);
 }

@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "unseen_list.h"
 #include "url/ascii.h"
@@ -31,14 +32,15 @@ typedef enum unseen_status unseen__kind_entry_fn(const struct unseen_url *url,
                                                  enum unseen_entry *fitness_out);
 typedef enum unseen_status unseen__kind_texts_fn(const struct unseen_url *url,
                                                  struct unseen_bytes in, char *buf, size_t cap,
-                                                 struct unseen_bytes *texts, size_t *n_out);
+                                                 struct unseen_bytes *texts, uint16_t *readings_out,
+                                                 size_t *n_out);
 
 /* Kinds are frozen: if an entry is to have another text, or a question asks for fewer texts, the
  * kind gets a new version with another id. */
 struct unseen__kind {
-    const char *name; /* what people read and write */
-    const char *id;   /* in the headers of lists: the name and the version */
-    unsigned texts_max;
+    const char *name;   /* what people read and write */
+    const char *id;     /* in the headers of lists: the name and the version */
+    unsigned texts_max; /* of one reading */
     bool needs_url;
     size_t bound_factor; /* len bytes need bound_factor * len + bound_extra bytes of room */
     size_t bound_extra;
@@ -55,12 +57,21 @@ extern const struct unseen__kind unseen__kind_ip;
 extern const struct unseen__kind unseen__kind_phone;
 
 enum {
-    UNSEEN__KIND_ID_MAX = 31 /* bytes */
+    UNSEEN__KIND_ID_MAX = 31,      /* bytes */
+    UNSEEN__KIND_READINGS_MAX = 16 /* of one question */
 };
 
 /* Writes the id of a kind in the header of a list, as a string: "mail/1", and "phone/1+86" of the
  * numbers of a country. */
 void unseen__kind_id(enum unseen_kind kind, char id[UNSEEN__KIND_ID_MAX + 1]);
+
+/* As unseen_kind_texts. Programs read some questions in several ways: bit r of readings_out[i] says
+ * that texts[i] is of reading r. Each reading has its most specific text first, and texts that come
+ * before it are not folders of it. */
+enum unseen_status unseen__kind_texts(enum unseen_kind kind, const struct unseen_url *url,
+                                      struct unseen_bytes in, char *buf, size_t cap,
+                                      struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX],
+                                      uint16_t readings_out[UNSEEN_KIND_TEXTS_MAX], size_t *n_out);
 
 /* True for kinds whose entries and questions go through a canonicaliser. */
 bool unseen__kind_takes_url(enum unseen_kind kind);

@@ -15,7 +15,8 @@
  * "2001:db8::/32" the address 0.0.7.209.
  *
  * Entries and questions are read as browsers read a URL (src/url/browsed.c): as Safe Browsing
- * published it, a URL could be spelt past a list. */
+ * published it, a URL could be spelt past a list. The path of a question is read in all the ways in
+ * which proxies and servers read it, too (src/url/readings.c). */
 #include "kind/kind.h"
 
 #include <string.h>
@@ -165,9 +166,7 @@ static enum unseen_status expressions_entry(const struct unseen_url *url, struct
     if (has_control(in) || is_path(in) || (!has_scheme(in) && has_user(in))) {
         return refuse_entry(UNSEEN_ENTRY_INVALID, entry_out, fitness_out);
     }
-    const enum unseen_status status =
-        unseen__expressions_find(unseen__url_safebrowsing_entry, UNSEEN__EXPRESSION_LABELS, url, in,
-                                 buf, cap, expressions, &n);
+    const enum unseen_status status = unseen__expressions_entry(url, in, buf, cap, expressions, &n);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -183,12 +182,14 @@ static enum unseen_status expressions_entry(const struct unseen_url *url, struct
 
 static enum unseen_status expressions_texts(const struct unseen_url *url, struct unseen_bytes in,
                                             char *buf, size_t cap, struct unseen_bytes *texts_out,
-                                            size_t *n_out)
+                                            uint16_t *readings_out, size_t *n_out)
 {
+    if (cap < unseen_kind_bound(UNSEEN_KIND_EXPRESSIONS, in.len)) {
+        return UNSEEN_ERR_SPACE;
+    }
     char room[V6_LONGEST + 2];
     in = with_brackets(without_blanks(in), room);
-    return unseen__expressions_find(unseen__url_safebrowsing_browsed, UNSEEN__EXPRESSION_LABELS,
-                                    url, in, buf, cap, texts_out, n_out);
+    return unseen__expressions_read(url, in, buf, cap, texts_out, readings_out, n_out);
 }
 
 const struct unseen__kind unseen__kind_expressions = {
@@ -196,8 +197,8 @@ const struct unseen__kind unseen__kind_expressions = {
     .id = "expressions/1",
     .texts_max = UNSEEN__EXPRESSIONS_MAX,
     .needs_url = true,
-    .bound_factor = UNSEEN__URL_BOUND_FACTOR,
-    .bound_extra = UNSEEN__URL_BOUND_EXTRA + 2 * UNSEEN__URL_BOUND_FACTOR, /* and the brackets */
+    .bound_factor = UNSEEN__READ_BOUND_FACTOR,
+    .bound_extra = UNSEEN__READ_BOUND_EXTRA + 2 * UNSEEN__READ_BOUND_FACTOR, /* and the brackets */
     .invalid = "is not a URL, a site or a folder",
     .dangerous = "is a bare top-level domain or a name without a dot",
     .entry = expressions_entry,

@@ -105,12 +105,14 @@ static enum unseen_status url_entry(const struct unseen_url *url, struct unseen_
 }
 
 static enum unseen_status url_texts(const struct unseen_url *url, struct unseen_bytes in, char *buf,
-                                    size_t cap, struct unseen_bytes *texts_out, size_t *n_out)
+                                    size_t cap, struct unseen_bytes *texts_out,
+                                    uint16_t *readings_out, size_t *n_out)
 {
     struct unseen_bytes text;
     const enum unseen_status status = canonical(url, in, buf, cap, &text);
     if (status == UNSEEN_OK) {
         texts_out[0] = text;
+        readings_out[0] = 1;
         *n_out = text.len > 0;
     }
     return status;

@@ -433,7 +433,7 @@ static size_t add_domains(struct unseen_bytes domain, struct unseen_bytes *texts
 
 static enum unseen_status mail_texts(const struct unseen_url *url, struct unseen_bytes in,
                                      char *buf, size_t cap, struct unseen_bytes *texts_out,
-                                     size_t *n_out)
+                                     uint16_t *readings_out, size_t *n_out)
 {
     (void)url;
     struct mail mail;
@@ -448,6 +448,9 @@ static enum unseen_status mail_texts(const struct unseen_url *url, struct unseen
     }
     if (is_mail) {
         n += add_domains(mail.domain, texts_out + n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        readings_out[i] = 1;
     }
     *n_out = n;
     return UNSEEN_OK;

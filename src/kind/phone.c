@@ -216,12 +216,13 @@ static enum unseen_status phone_entry(const struct unseen_url *url, struct unsee
 
 static enum unseen_status phone_texts(const struct unseen_url *url, struct unseen_bytes in,
                                       char *buf, size_t cap, struct unseen_bytes *texts_out,
-                                      size_t *n_out)
+                                      uint16_t *readings_out, size_t *n_out)
 {
     (void)url;
     if (cap < TEXT_MAX) {
         return UNSEEN_ERR_SPACE;
     }
+    readings_out[0] = 1;
     *n_out = read_phone(in, true, buf, &texts_out[0]);
     return UNSEEN_OK;
 }

@@ -18,6 +18,7 @@
 #include "base/lock.h"
 #include "base/memory.h"
 #include "base/sized.h"
+#include "kind/kind.h"
 #include "list/changes.h"
 #include "list/list.h"
 
@@ -35,8 +36,9 @@ struct unseen_list_edit {
     bool has_name; /* path named this file when it was opened, as nearly always */
     struct unseen__list_header header;
     struct unseen__list_identity identity;
-    struct unseen__list_room room; /* for the text of one entry */
-    struct unseen__hasher hasher;  /* makes the list's keys */
+    struct unseen__list_room room;     /* for the text of one entry, */
+    struct unseen__list_room question; /* and for those of its readings */
+    struct unseen__hasher hasher;      /* makes the list's keys */
     struct unseen__list_changes changes;
     uint8_t *record; /* the changes that are not committed, from UNSEEN__CHANGES_HEAD on */
     size_t cap;
@@ -45,6 +47,12 @@ struct unseen_list_edit {
     bool is_settled; /* all that is in the file is on the disk */
     bool ends_open;  /* the last record that this process appended has changes */
     bool stopped;
+};
+
+/* The texts of one change: of an entry, and of its readings. */
+struct text_list {
+    struct unseen_bytes texts[1 + UNSEEN__KIND_READINGS_MAX];
+    size_t n;
 };
 
 /* ---- opening ---- */
@@ -140,6 +148,7 @@ void unseen_list_edit_close(struct unseen_list_edit *edit)
     unseen__hasher_release(&edit->hasher);
     unseen__secret_forget(&edit->header.secret);
     array_free(&allocator, &edit->room.data, &edit->room.cap, 1);
+    array_free(&allocator, &edit->question.data, &edit->question.cap, 1);
     array_free(&allocator, &edit->record, &edit->cap, 1);
     unseen__path_free(&allocator, edit->path);
     unseen__free(&allocator, edit, sizeof(*edit));
@@ -226,40 +235,95 @@ enum unseen_status unseen_list_edit_change_texts(struct unseen_list_edit *edit,
     return unseen__error_status(error, status, edit->path);
 }
 
-/* Makes the text of an entry, in edit->room or in the item. */
-static enum unseen_status make_text(struct unseen_list_edit *edit, const struct unseen_bytes *item,
-                                    struct unseen_bytes *text_out, struct unseen_error *error)
+/* Makes the text of an entry, in edit->room or in the item; of an item that is not an entry, none.
+ */
+static enum unseen_status make_entry(struct unseen_list_edit *edit, const struct unseen_bytes *item,
+                                     struct text_list *list_out, enum unseen_entry *fitness_out)
+{
+    const enum unseen_status status = unseen__list_identity_entry(
+        &edit->identity, item, &edit->room, &edit->allocator, &list_out->texts[0], fitness_out);
+    list_out->n = status == UNSEEN_OK && list_out->texts[0].len > 0;
+    return status;
+}
+
+static bool is_same(struct unseen_bytes a, struct unseen_bytes b)
+{
+    return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
+}
+
+/* Adds a text of each reading of the item that has none of the texts yet: an item is allowed if all
+ * its readings are. */
+static enum unseen_status add_readings(struct unseen_list_edit *edit,
+                                       const struct unseen_bytes *item, struct text_list *list)
+{
+    struct unseen_bytes texts[UNSEEN_KIND_TEXTS_MAX];
+    uint16_t readings[UNSEEN_KIND_TEXTS_MAX];
+    unsigned covered = 0;
+    size_t n = 0;
+    const size_t need = unseen_kind_bound(edit->identity.kind, item->len);
+    if (need == 0 || !array_grow(&edit->allocator, &edit->question.data, &edit->question.cap, need,
+                                 RECORD_LEAST, 1)) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    const enum unseen_status status =
+        unseen__kind_texts(edit->identity.kind, edit->identity.url, *item, edit->question.data,
+                           edit->question.cap, texts, readings, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (is_same(texts[i], list->texts[0])) {
+            covered |= readings[i];
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (readings[i] & ~covered) {
+            list->texts[list->n++] = texts[i];
+            covered |= readings[i];
+        }
+    }
+    return status;
+}
+
+/* Makes the texts that a change of this item is about. */
+static enum unseen_status make_texts(struct unseen_list_edit *edit, enum unseen_list_change change,
+                                     const struct unseen_bytes *item, struct text_list *list_out,
+                                     struct unseen_error *error)
 {
     enum unseen_entry fitness;
-    const enum unseen_status status = unseen__list_identity_entry(
-        &edit->identity, item, &edit->room, &edit->allocator, text_out, &fitness);
+    enum unseen_status status = make_entry(edit, item, list_out, &fitness);
+    if (list_out->n > 0 && (change == UNSEEN_LIST_ALLOW || change == UNSEEN_LIST_DISALLOW)) {
+        status = add_readings(edit, item, list_out);
+    }
     if (status != UNSEEN_OK) {
         return unseen__error_status(error, status, edit->path);
     }
-    return fitness == UNSEEN_ENTRY_FINE || fitness == UNSEEN_ENTRY_DANGEROUS
+    return list_out->n > 0
                ? UNSEEN_OK
                : unseen__list_identity_refuse(&edit->identity, edit->path, item, fitness, error);
 }
 
 /* Makes room for the texts of all entries, which it makes only to measure them: edit->room holds
- * one. */
+ * those of one. */
 static enum unseen_status reserve_entries(struct unseen_list_edit *edit,
+                                          enum unseen_list_change change,
                                           const struct unseen_bytes *entries, size_t n,
                                           struct unseen_error *error)
 {
     size_t nbytes = 0;
+    size_t ntexts = 0;
     for (size_t i = 0; i < n; i++) {
-        struct unseen_bytes text;
-        enum unseen_status status = make_text(edit, &entries[i], &text, error);
+        struct text_list list;
+        enum unseen_status status = make_texts(edit, change, &entries[i], &list, error);
         if (status != UNSEEN_OK) {
             return status;
         }
-        status = add_len(&nbytes, text.len);
+        for (size_t k = 0; k < list.n && status == UNSEEN_OK; k++) {
+            status = add_len(&nbytes, list.texts[k].len);
+        }
         if (status != UNSEEN_OK) {
             return unseen__error_status(error, status, edit->path);
         }
+        ntexts += list.n;
     }
-    return unseen__error_status(error, reserve_changes(edit, n, nbytes), edit->path);
+    return unseen__error_status(error, reserve_changes(edit, ntexts, nbytes), edit->path);
 }
 
 enum unseen_status unseen_list_edit_change(struct unseen_list_edit *edit,
@@ -271,11 +335,15 @@ enum unseen_status unseen_list_edit_change(struct unseen_list_edit *edit,
     if (status != UNSEEN_OK || n == 0) {
         return unseen__error_status(error, status, edit->path);
     }
-    status = reserve_entries(edit, entries, n, error);
+    status = reserve_entries(edit, change, entries, n, error);
     for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
-        struct unseen_bytes text;
-        (void)make_text(edit, &entries[i], &text, NULL); /* the same as in reserve_entries */
-        const bool is_change = put_change(edit, change, &text);
+        struct text_list list;
+        bool is_change = false;
+        /* The same as in reserve_entries. */
+        (void)make_texts(edit, change, &entries[i], &list, NULL);
+        for (size_t k = 0; k < list.n; k++) {
+            is_change |= put_change(edit, change, &list.texts[k]);
+        }
         if (changed) {
             changed[i] = is_change;
         }

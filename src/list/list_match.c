@@ -9,38 +9,53 @@
  *     items    jo@a.evil.example                             | x@b.example          | ...
  *     texts    jo@a.evil.example a.evil.example evil.example | x@b.example b.example | ...
  *     verdicts NEW               NEW            SEEN         | NEW         ALLOWED  | ...
- *     answers  SEEN                                          | ALLOWED              | ... */
+ *     answers  SEEN                                          | ALLOWED              | ...
+ *
+ * Programs may read one question in several ways (kind/kind.h). It is listed if a text of any
+ * reading is, and allowed only if each reading has an allowed text. */
 #include "list/list.h"
 
 #include <string.h>
 
 #include "base/memory.h"
+#include "kind/kind.h"
 
 enum {
     TEXTS = 1024 + UNSEEN_KIND_TEXTS_MAX, /* asked for together; there is always room for one more
                                              question */
     ITEMS = 1024,
-    ROOM = 32 * 1024 /* bytes for texts that are not part of the question */
+    ROOM = 48 * 1024 /* bytes for texts that are not part of the question */
 };
 
 struct match_batch {
     const struct unseen_list *list;
 
-    uint8_t counts[ITEMS]; /* of the texts of each item that waits */
+    uint16_t counts[ITEMS]; /* of the texts of each item that waits */
     size_t nitems;
     struct unseen_bytes texts[TEXTS];
+    uint16_t readings[TEXTS]; /* those that each text is of, as bits */
     size_t ntexts;
     char room[ROOM];
     size_t used;
 };
 
-_Static_assert(UNSEEN_KIND_TEXTS_MAX <= UINT8_MAX, "a count fits into a byte");
-
-/* The answer that the n verdicts give. An allowed text outweighs all listed texts, because whoever
- * allows a page of a listed site means that page. */
-static uint8_t verdict_of(const uint8_t *verdicts, size_t n)
+/* Has each reading an allowed text? */
+static bool is_allowed(const uint8_t *verdicts, const uint16_t *readings, size_t n)
 {
-    if (n > 0 && memchr(verdicts, UNSEEN_ALLOWED, n)) {
+    unsigned all = 0;
+    unsigned allowed = 0;
+    for (size_t i = 0; i < n; i++) {
+        all |= readings[i];
+        allowed |= verdicts[i] == UNSEEN_ALLOWED ? readings[i] : 0u;
+    }
+    return all == allowed;
+}
+
+/* The answer that the n verdicts give. An allowed text outweighs all listed texts of its reading,
+ * because whoever allows a page of a listed site means that page. */
+static uint8_t verdict_of(const uint8_t *verdicts, const uint16_t *readings, size_t n)
+{
+    if (n > 0 && memchr(verdicts, UNSEEN_ALLOWED, n) && is_allowed(verdicts, readings, n)) {
         return UNSEEN_ALLOWED;
     }
     return n > 0 && memchr(verdicts, UNSEEN_SEEN, n) ? UNSEEN_SEEN : UNSEEN_NEW;
@@ -53,7 +68,7 @@ static void answer_items(struct match_batch *c, uint8_t *answers)
     size_t at = 0;
     unseen_list_contains_texts(c->list, c->texts, c->ntexts, verdicts);
     for (size_t i = 0; i < c->nitems; i++) {
-        answers[i] = verdict_of(verdicts + at, c->counts[i]);
+        answers[i] = verdict_of(verdicts + at, c->readings + at, c->counts[i]);
         at += c->counts[i];
     }
     c->nitems = 0;
@@ -74,8 +89,8 @@ static enum unseen_status add_item(struct match_batch *c, struct unseen_bytes it
     struct unseen_bytes *texts = c->texts + c->ntexts;
     size_t n = 0;
     const struct unseen__list_identity *identity = &c->list->identity;
-    const enum unseen_status status =
-        unseen_kind_texts(identity->kind, identity->url, item.data, item.len, buf, cap, texts, &n);
+    const enum unseen_status status = unseen__kind_texts(identity->kind, identity->url, item, buf,
+                                                         cap, texts, c->readings + c->ntexts, &n);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -84,7 +99,7 @@ static enum unseen_status add_item(struct match_batch *c, struct unseen_bytes it
         c->used = end > c->used ? end : c->used;
     }
     c->ntexts += n;
-    c->counts[c->nitems++] = (uint8_t)n;
+    c->counts[c->nitems++] = (uint16_t)n;
     return UNSEEN_OK;
 }
 
@@ -115,10 +130,10 @@ enum unseen_status unseen_list_covers(const struct unseen_list *list,
     c.ntexts = 0;
     c.used = 0;
     const enum unseen_kind kind = list->identity.kind;
-    const size_t most = unseen_kind_texts_max(kind);
     for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
         const size_t need = unseen_kind_bound(kind, items[i].len);
-        if (need - 1 >= ROOM - c.used || c.ntexts + most > TEXTS || c.nitems == ITEMS) {
+        if (need - 1 >= ROOM - c.used || c.ntexts + UNSEEN_KIND_TEXTS_MAX > TEXTS ||
+            c.nitems == ITEMS) {
             answer_items(&c, verdicts + i - c.nitems);
         }
         status = need - 1 < ROOM ? add_item(&c, items[i], c.room + c.used, ROOM - c.used)

@@ -68,6 +68,15 @@ static char *append_decoded(const char *start, char *out, char c)
     return out;
 }
 
+size_t unseen__decode_fully(const char *in, size_t len, char *out)
+{
+    const char *const start = out;
+    for (size_t i = 0; i < len; i++) {
+        out = append_decoded(start, out, in[i]);
+    }
+    return (size_t)(out - start);
+}
+
 /* Copies the input without outer space, tabs, line ends, fragment and escapes. */
 static size_t copy_decoded(const char *in, size_t len, char *copy)
 {
@@ -232,9 +241,7 @@ static bool read_ipv4(const char *in, size_t len, uint32_t *address_out)
     }
 }
 
-/* Writes the bytes that may stand for themselves, and the others, and the byte `also`, as
- * escapes. */
-static char *write_escaped(const char *in, size_t len, char also, char *out)
+char *unseen__write_escaped(const char *in, size_t len, char also, char *out)
 {
     for (size_t i = 0; i < len; i++) {
         const unsigned char c = (unsigned char)in[i];
@@ -271,7 +278,7 @@ static char *write_bracketed(char *host, size_t len, char also, char *out)
         return out;
     }
     (void)ascii_copy_lower(host, len, host);
-    return write_escaped(host, len, also, out);
+    return unseen__write_escaped(host, len, also, out);
 }
 
 /* Writes the host; returns its end, or NULL if there is none. */
@@ -296,7 +303,7 @@ static char *write_host(char *host, size_t len, const struct form *rules, char *
         (rules->reads_0x && unseen__ipv4_parse(name, name_len, &address))) {
         return out + unseen__ipv4_write(address, out);
     }
-    return idna ? out + idna_len : write_escaped(host, len, rules->also, out);
+    return idna ? out + idna_len : unseen__write_escaped(host, len, rules->also, out);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
@@ -325,8 +332,8 @@ static size_t write_form(struct unseen_bytes text, const struct form *rules, cha
     if (path_len == 0) {
         *end++ = '/';
     }
-    end = write_escaped(parts.path, path_len, rules->also, end);
-    end = write_escaped(parts.query.data, parts.query.len, '%', end);
+    end = unseen__write_escaped(parts.path, path_len, rules->also, end);
+    end = unseen__write_escaped(parts.query.data, parts.query.len, '%', end);
     *port_out = parts.port;
     return (size_t)(end - buf);
 }
