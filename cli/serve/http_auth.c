@@ -2,10 +2,13 @@
  *
  * Just enough HTTP/1.1 (RFC 9112) for nginx's auth_request and its like: a request without a body
  * that names a URL, in a field X-Url or as ?url= with %-escapes, is answered 204 (go on) or 403
- * (the URL is listed). docs/serve.md has the configuration.
+ * (the URL is listed). docs/serve.md has the configuration, and says what nginx has to ask with.
  *
  * A request with a body is answered, and then the connection is closed, so that no body is ever
  * taken for a request. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
 #include "serve/connection.h"
 
 #include <string.h>
@@ -98,6 +101,17 @@ static bool read_query(struct unseen_bytes target, char *url, size_t *len_out)
     return false;
 }
 
+/* Is it unclear what will be opened? A URL without a host comes from a proxy that asks with what
+ * its client said of the host, which may be nothing: "http:///bad/" is read as the host "bad". No
+ * request has a fragment: some servers cut it off, and to others it is a part of the path. */
+static bool is_unclear(struct unseen_bytes url)
+{
+    const char *const slashes = memmem(url.data, url.len, "://", 3);
+    const char *const host = slashes ? slashes + 3 : url.data;
+    const bool lacks_host = host == url.data + url.len || memchr("/\\?:", *host, 4);
+    return (slashes && lacks_host) || memchr(url.data, '#', url.len);
+}
+
 static void put_status(struct connection *c, const char *status, const char *length, bool closes)
 {
     connection_puts(c, "HTTP/1.1 ");
@@ -122,7 +136,7 @@ static void answer_http(struct connection *c, struct unseen_bytes head)
         url.len = 0;
         (void)read_query(r.target, room, &url.len); /* then there is no URL */
     }
-    if (r.broken || url.len == 0) {
+    if (r.broken || url.len == 0 || is_unclear(url)) {
         put_status(c, "400 Bad Request", no_body, r.broken || r.closes);
         return;
     }
