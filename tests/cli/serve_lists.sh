@@ -32,6 +32,10 @@ printf '1 http://www.Evil.example/x?y -\n2 http://shop.example/ -\n3 a.evil.exam
 expect 0 '1 OK\n2 ERR\n3 OK\n4 OK\n5 ERR\n' ''
 printf '1 http://www.evil.example/ -\n' | talk squid --expressions sites.list
 expect 0 '1 OK\n' ''
+# Squid says %23 for the # that it sends on, and that some servers cut off.
+printf '1 http://shop.example/bad/x%%23/../../good -\n2 http://shop.example/a%%23/../b%%23\n3 http://shop.example/%s\n' "$(printf '%%23%.0s' {1..17})" |
+    talk squid sites.list
+expect 0 '1 OK\n2 ERR\n3 OK\n' ''
 # %SRC in place of %URI.
 printf '1 192.0.2.7 -\n2 192.0.3.7 -\n3 192.0.2.66 -\n4 2001:db8::1\n5 http://192.0.2.7/\n' | talk squid ip.list
 expect 0 '1 OK\n2 ERR\n3 ERR\n4 OK\n5 ERR\n' ''

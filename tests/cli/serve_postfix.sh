@@ -111,6 +111,7 @@ smtpd_tls_security_level = none
 smtpd_authorized_xclient_hosts = 127.0.0.1
 END
         from_docs postfix.md "$1" | sed -e 's/^    //' -e "s/$2/$asked/"
+        echo "${more-}"
     } > etc/main.cf
     holds grep -q "127.0.0.1:$asked" etc/main.cf
     program setsid master -c "$scratch/etc" -d
@@ -186,6 +187,68 @@ stop_listening
 listening serve --protocol tcp-table --listen 0 clients.list
 start_postfix 3 9997
 check_clients
+stop_program
+stop_listening
+
+# ---- Attacks --------------------------------------------------------------------------------------
+# Senders as clients may write them. Whatever Postfix takes, its log has the sender that it makes of it.
+cat > attacks.py << 'END'
+import re, socket, sys
+
+FORMS = r"""<jo@evil.example>|<JO@EVIL.EXAMPLE>|<jo@evil.example.>|<jo@evil.example..>|<jo@sub.evil.example>|<jo+tag@evil.example>
+<@relay.example:jo@evil.example>|<@a.example,@b.example:jo@evil.example>|<@evil.example:jo@good.example>|<"jo"@evil.example>
+<"j o"@evil.example>|<"j\"o"@evil.example>|<j\o@evil.example>|<"jo@good.example"@evil.example>|<"jo@evil.example"@good.example>
+<jo@good.example@evil.example>|<jo@evil.example@good.example>|<jo(x)@evil.example>|<jo@(x)evil.example>|<jo@evil.example(x)>
+<jo @ evil.example>|< jo@evil.example >|<jo@ evil.example>|<jo@evil .example>|jo@evil.example|Jo <jo@evil.example>|<Jo <jo@evil.example>>
+<<jo@evil.example>>|<jo@evil.example> <jo@good.example>|<jo@good.example> <jo@evil.example>|<jo@evil.example>,<jo@good.example>
+<jo@good.example,jo@evil.example>|<jo%evil.example@test.example>|<evil.example!jo>|<evil.example!jo@test.example>|<jo@evil%2eexample>
+<jo@evil\x2eexample>|<jo@evil\x00.example>|<jo@evil.example\x00>|<jo@evil.example\x00.good.example>|<jo@evil.example\x09>|<\x09jo@evil.example>
+<jo@\xef\xbd\x85vil.example>|<jo@evil\xe3\x80\x82example>|<\xc3\xb6@evil.example>|<jo@[192.0.2.7]>|<jo@[IPv6:2001:db8::7]>|<>|<jo>|<jo@>|<@evil.example>
+<mailto:jo@evil.example>|<jo@evil.example;x>|<group:jo@evil.example;>|<=?utf-8?q?jo?=@evil.example>|<jo@EviL.exAMPLE>|<.@evil.example>|<jo.@evil.example>"""
+forms = [re.sub(rb"\\x(..)", lambda m: bytes([int(m[1], 16)]), f.encode()) for f in re.split(r"[|\n]", FORMS)]
+forms.append(b"<" + b"j" * 300 + b"@evil.example>")
+forms.append(b"<jo@" + b"x." * 120 + b"evil.example>")
+forms += [form + b" SMTPUTF8" for form in forms]
+
+def say(s, line, f):
+    s.sendall(line + b"\r\n")
+    while (answer := f.readline())[3:4] == b"-":
+        pass
+    return answer
+
+nlisted = naccepted = 0
+for form in forms:
+    with socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=30) as s:
+        f = s.makefile("rb")
+        f.readline()
+        say(s, b"EHLO client.example", f)
+        say(s, b"XCLIENT NAME=[UNAVAILABLE] ADDR=203.0.113.5", f)
+        say(s, b"EHLO client.example", f)
+        if say(s, b"MAIL FROM:" + form, f)[:3] == b"250":
+            answer = say(s, b"RCPT TO:<jo@test.example>", f)
+            nlisted += b"listed" in answer
+            if answer[:3] == b"250":
+                naccepted += 1
+                say(s, b"DATA", f)
+                say(s, b".", f)
+        say(s, b"RSET", f)
+        say(s, b"QUIT", f)
+print(nlisted, naccepted)
+END
+printf 'evil.example\njo@[192.0.2.7]\n' | unseen build --kind mail --fpr 1e-6 --force senders.list 2> build_err
+listening serve --protocol postfix-policy --listen 0 senders.list
+more='smtpd_data_restrictions = check_sender_access static:WARN' # which has the sender in the log
+start_postfix 1 9998
+holds python3 attacks.py "$smtp" > counts
+cat counts >&2
+more=
+sed -n 's/.*: warn: DATA .* from=<\(.*\)> to=<.*/\1/p' maillog > accepted
+holds [ "$(wc -l < accepted)" = "$(cut -d' ' -f2 counts)" ]
+holds [ "$(cut -d' ' -f1 counts)" -ge 20 ]
+holds grep -q . accepted
+grep -iE '[@.]evil\.example\.*$|@\[192\.0\.2\.7\]$' accepted > passed
+holds [ ! -s passed ]
+cat passed >&2
 stop_program
 stop_listening
 

@@ -93,6 +93,34 @@ holds [ "$(get "$here/good")" = 403 ]
 holds [ "$(get "$here/folder/x")" = 404 ]
 stop_program
 
+# ---- Attacks --------------------------------------------------------------------------------------
+# The server behind Squid says what it was asked for.
+cat > echo.py << 'END'
+import http.server, sys
+class Echo(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        target = self.raw_requestline.split(b" ")[1]
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"target=<" + target + b">\n")
+    def log_message(*_):
+        pass
+http.server.ThreadingHTTPServer.request_queue_size = 100
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Echo).serve_forever()
+END
+free_port
+behind=$port
+program python3 echo.py "$behind"
+eventually answers "$behind"
+echo 127.0.0.1/folder/ > bad.txt
+holds unseen build --expressions --force bad.list bad.txt
+piece 1 > piece
+start_squid < piece
+holds python3 "$TESTS/cli/raw_http.py" "$proxy" "$((1000 * ${UNSEEN_CRASH_SCALE:-1}))" folder "127.0.0.1:$behind" absolute > attacks
+cat attacks >&2
+stop_program
+stop_program
+
 # ---- The external ACL for clients -----------------------------------------------------------------
 echo 127.0.0.0/8 | unseen build --kind ip clients.list
 piece 2 > piece
