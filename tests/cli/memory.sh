@@ -35,7 +35,7 @@ expect 0 'a\0' ''
 # A list that cannot be read ends the run before anything is written.
 echo old > new
 run -x missing -o new in
-expect 2 '' 'unseen: error: cannot open missing: No such file or directory\nunseen: hint: touch missing makes an empty list\n'
+expect 2 '' 'unseen: error: cannot open missing: No such file or directory\nunseen: hint: to make an empty list: touch missing\n'
 holds [ "$(cat new)" = old ]
 run -x - -
 expect 2 '' 'unseen: error: -x - and the input are both standard input\nunseen: hint: unseen -x - FILE\n'
@@ -47,7 +47,7 @@ expect 0 'a\nc\nd\n' ''
 # -n asks only.
 printf 'a\nb\na\n' > in
 run -n
-expect 2 '' 'unseen: error: -n has no meaning without -s or -x\nunseen: hint: unseen -n -s STORE FILE\n'
+expect 2 '' 'unseen: error: -n has no meaning without -s or -x\nunseen: hint: unseen -s STORE -n\n'
 run -n -x list
 expect 0 'a\na\n' ''
 run -n -x list -v

@@ -62,19 +62,19 @@ wait "$client"
 
 # What cannot be.
 run -p none -s $set new
-expect 2 '' "unseen: error: the store at $set has the profile crawl/1, not none/1\nunseen: hint: unseen -s $set FILE\n"
+expect 2 '' "unseen: error: the store at $set has the profile crawl/1, not none/1\nunseen: hint: unseen -s '$set' new\n"
 run -n -s redis+unix:one.sock?key=missing new
-expect 2 '' 'unseen: error: there is no set at redis+unix:one.sock?key=missing yet\nunseen: hint: unseen -s redis+unix:one.sock?key=missing FILE makes it\n'
+expect 2 '' 'unseen: error: there is no set at redis+unix:one.sock?key=missing yet\nunseen: hint: to make it: unseen -s '\''redis+unix:one.sock?key=missing'\'' FILE\n'
 holds [ "$(at one EXISTS missing)" = 0 ]
 run --fpr 1e-9 -s redis+unix:one.sock?key=bytes -p none new
 expect 2 '' '*'
 holds grep -q 'key=bytes promises .*, not 1e-09' err
 run --filter bloom --capacity 10 -s $set new
-expect 2 '' "unseen: error: a set at $set has a profile and a rate, and no other settings\nunseen: hint: unseen -s $set FILE\n"
+expect 2 '' "unseen: error: a set at $set has a profile and a rate, and no other settings\nunseen: hint: unseen -s '$set' new\n"
 run -s $set -o lines new
-expect 2 '' "unseen: error: -o needs the store itself, to have each line in lines exactly once\nunseen: hint: unseen -s $set FILE >> lines\n"
+expect 2 '' "unseen: error: -o needs the store itself, to have each line in lines exactly once\nunseen: hint: unseen -s '$set' new >> lines\n"
 run -s $set -x new some
-expect 2 '' "unseen: error: -x and a server cannot be asked in one run\nunseen: hint: unseen -x new FILE | unseen -s $set\n"
+expect 2 '' "unseen: error: -x and a server cannot be asked in one run\nunseen: hint: unseen -x new some | unseen -s '$set'\n"
 no_file() { # WORD... HINT: the words, at the set, are refused
     local hint="${*: -1}"
     set -- "${@:1:$#-1}"
@@ -93,7 +93,7 @@ for words in verify repair rewrite serve recheck 'bits add' 'build --from' '-s n
 done
 holds [ ! -e "$set" ]
 run $set
-expect 2 '' "unseen: error: $set is not a file; lines come from files or from standard input\nunseen: hint: unseen -s $set\n"
+expect 2 '' "unseen: error: $set is not a file; lines come from files or from standard input\nunseen: hint: unseen -s '$set'\n"
 run explain redis://127.0.0.1/crawl
 expect 0 '*' '' # a URL like others
 for words in info remove check; do
@@ -103,12 +103,12 @@ for words in info remove check; do
 done
 holds [ "$(at one EXISTS missing)" = 0 ]
 run add -p none $set new
-expect 2 '' "unseen: error: the store at $set has the profile crawl/1, not none/1\nunseen: hint: unseen add $set FILE\n"
+expect 2 '' "unseen: error: the store at $set has the profile crawl/1, not none/1\nunseen: hint: unseen add '$set' new\n"
 run add --filter bloom --capacity 10 $set new
-expect 2 '' "unseen: error: a set at $set has a profile and a rate, and no other settings\nunseen: hint: unseen add $set FILE\n"
+expect 2 '' "unseen: error: a set at $set has a profile and a rate, and no other settings\nunseen: hint: unseen add '$set' new\n"
 "$UNSEEN" add part.unseen new
 run add $set part.unseen
-expect 2 '' "unseen: error: part.unseen is a store, not a file of lines\nunseen: hint: unseen add $set FILE takes lines, which a store has not\n"
+expect 2 '' "unseen: error: part.unseen is a store, not a file of lines\nunseen: hint: a server takes lines, and a store keeps none\n"
 run -s redis+unix:nobody?key=crawl new
 expect 2 '' 'unseen: error: cannot connect to redis+unix:nobody?key=crawl: No such file or directory\nunseen: hint: redis-server --loadmodule unseen.so starts such a server\n'
 run -s redis+unix:one.sock new

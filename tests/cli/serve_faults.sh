@@ -21,21 +21,22 @@ echo http://e.com/ > urls
 # ---- A store that is served ------------------------------------------------------------------------
 listening serve served --listen unix:sock
 refused "served is being written to by process $server" \
-    '--wait waits until it has ended; meanwhile unseen check served FILE can ask' \
+    'to wait until it has ended: unseen serve --wait --listen unix:other served' \
     serve served --wait=0 --listen unix:other
 holds [ ! -e other ]
 refused 'cannot listen on unix:sock: Address already in use' \
-    'another server listens there: unseen -s unix:sock FILE asks it' serve second --listen unix:sock
+    'another server listens there; to ask it: unseen -s unix:sock FILE' serve second --listen unix:sock
 # The first is as it was.
 run -s unix:sock urls
 expect 0 'http://e.com/\n' ''
-refused 'the store at unix:sock has the profile crawl/1, not none/1' 'unseen -s unix:sock FILE' \
+refused 'the store at unix:sock has the profile crawl/1, not none/1' 'unseen -s unix:sock urls' \
     -s unix:sock -p none urls
-refused 'the store at unix:sock has the profile crawl/1, not whatwg/1' 'unseen -s unix:sock FILE' \
+refused 'the store at unix:sock has the profile crawl/1, not whatwg/1' 'unseen -n -s unix:sock urls' \
     -n -s unix:sock -p whatwg urls
 stop_listening
 holds [ "$server_status" = 143 ]
-refused 'served has the profile crawl/1, not none/1' 'unseen serve served' serve -p none served --listen unix:other
+refused 'served has the profile crawl/1, not none/1' 'unseen serve --listen unix:other served' \
+    serve -p none served --listen unix:other
 
 # ---- What is in the way of the socket ---------------------------------------------------------------
 echo keep > plain
@@ -92,13 +93,13 @@ run serve missing/store --listen unix:other
 expect 2 '' '*'
 holds grep -qE '^unseen: error: cannot create missing/store.*: No such file or directory$' err
 holds grep -qx 'unseen: hint: mkdir -p missing' err
-refused 'urls is not a store' 'unseen add NEW.unseen urls makes a store of a list of lines' \
+refused 'urls is not a store' 'to make a store of a list of lines: unseen add NEW.unseen urls' \
     serve urls --listen unix:other
 
 # ---- Ports and tokens -------------------------------------------------------------------------------
 listening serve served --listen 127.0.0.1:0
 refused "cannot listen on 127.0.0.1:$port: Address already in use" \
-    "another server listens there: unseen -s 127.0.0.1:$port FILE asks it" \
+    "another server listens there; to ask it: unseen -s 127.0.0.1:$port FILE" \
     serve second --listen "127.0.0.1:$port"
 echo http://new.example/ > new
 refused "the server at 127.0.0.1:$port could not take a line: it may be too long, or the server only answers questions" \
