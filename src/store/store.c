@@ -234,10 +234,12 @@ static enum unseen_status change(struct unseen_store *store, enum unseen__operat
     n = items || keys ? n : 0; /* both may be NULL only if n is 0 */
     while (status == UNSEEN_OK && done < n) {
         const size_t slice = n - done < cap ? n - done : cap;
-        const struct unseen_key *some = items ? made : keys + done;
+        const struct unseen_key *some = made;
         size_t ndone = 0;
         if (items) {
             status = unseen_set_keys(store->set, items + done, slice, made, NULL);
+        } else {
+            some = keys + done;
         }
         if (status == UNSEEN_OK && searches) {
             status = remove_keys(store, some, slice, verdicts + done, &ndone);

@@ -238,8 +238,8 @@ for wrong in 0 1000 x +86 ''; do
     run build --kind phone --country "$wrong" x.list numbers.txt
     expect 2 '' '*'
 done
-printf '02 1234\n' > more
-run update numbers.list --add more
+printf '02 1234\n' > national
+run update numbers.list --add national
 expect 0 '' ''
 printf '+8621234\n' > in
 run check numbers.list

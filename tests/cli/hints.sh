@@ -103,16 +103,16 @@ hint 'http://e.com/a\nhttp://e.com/b\n' utf16
 
 # Stores.
 unseen add "$odd.unseen" "$odd"
-printf 'http://e.com/b\nhttp://e.com/c\n' > more
+printf 'http://e.com/b\nhttp://e.com/c\n' > others
 printf 'http://e.com/a\n' > bad
-cp more in
+cp others in
 hint 'http://e.com/c\n' "$odd.unseen" -s x.unseen
 rm in
-cp more lines
+cp others lines
 hint 'http://e.com/a\n' -s lines "$odd"
-same more lines
+same others lines
 hint 'http://e.com/b\n' check lines "$odd"
-unseen build --expressions sites.list more
+unseen build --expressions sites.list others
 hint '' add sites.list bad
 hint '' remove sites.list bad
 [ "$(unseen info sites.list | grep -c '0 added\|1 removed')" = 1 ] || complain 'the list is not changed'
@@ -131,7 +131,7 @@ hint '' add long.unseen --key-bits 64 urls
 unseen info long.unseen > out
 holds grep -q 'key bits *64' out
 unseen add --fpr 1e-12 "wide 1.unseen" urls
-hint 'http://e.com/c\n' -s "$odd.unseen" -p whatwg more
+hint 'http://e.com/c\n' -s "$odd.unseen" -p whatwg others
 cp long.unseen to.unseen
 hint '' merge to.unseen long.unseen
 hint '*' sort "$odd.unseen"
@@ -151,13 +151,13 @@ hint '' build --expressions -j 1 new.list entries
 holds test -e new.list
 hint '' allow sites.list entries
 hint '' update sites.list --add entries
-hint '' update sites.list more
-hint '' build urls more
+hint '' update sites.list others
+hint '' build urls others
 cp urls out
 : > empty
 hint '' build e.list empty
-hint '' build --from sites.list --expressions -p crawl again.list more
-hint '' build --from sites.list --kind mail again.list more
+hint '' build --from sites.list --expressions -p crawl again.list others
+hint '' build --from sites.list --kind mail again.list others
 
 # No seed is shown, also if the rest of the line is.
 run --seed secret --cuont "$odd"
@@ -208,7 +208,7 @@ while read -r command option values; do
             run $command "--$option=$typo"
             tests_run=$((tests_run + 1))
             [ "$status" = 2 ] || complain "$last: status $status"
-            found=$(command_of err | sed -n "s/^unseen.* --$option[ =]\([^ ]*\).*/\1/p")
+            found=$(command_of err | sed -n "s/^unseen.* --${option}[ =]\([^ ]*\).*/\1/p")
             case " $values " in *" $found "* | *'  '*) ;; *) [ -z "$found" ] || complain "$last: leads to $found" ;; esac
         done
     done
