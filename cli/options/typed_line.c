@@ -89,16 +89,16 @@ bool typed_line_note(const struct command *command, int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         nbytes += strlen(argv[i]) + 1;
     }
-    /* A letter may be an option. Nothing here is freed: messages show it until the end. */
-    struct typed_word *words = malloc((nbytes + 1) * sizeof(*words));
+    /* The words, of which a letter may be one, and behind them their text. They are not freed:
+     * messages show them until the end. */
+    struct typed_word *words = malloc((nbytes + 1) * (sizeof(*words) + 1));
     char **copies = malloc(((size_t)argc + 1) * sizeof(*copies));
-    char *bytes = malloc(nbytes + 1);
-    if (!words || !copies || !bytes) {
+    if (!words || !copies) {
         free(words);
         free(copies);
-        free(bytes);
         return message_no_memory();
     }
+    char *bytes = (char *)(words + nbytes + 1);
     for (int i = 1; i < argc; i++) {
         copies[i - 1] = bytes;
         bytes = stpcpy(bytes, argv[i]) + 1;
