@@ -80,8 +80,9 @@ if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
 else()
   set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
-# A program that is linked with -static needs what libsodium needs itself.
-set(pc_private ${SODIUM_STATIC_LIBRARIES})
+# A program that is linked with -static needs what these libraries need themselves, such as
+# libunistring.
+set(pc_private ${IDN2_STATIC_LIBRARIES} ${SODIUM_STATIC_LIBRARIES})
 list(REMOVE_DUPLICATES pc_private)
 list(REMOVE_ITEM pc_private pthread m)
 list(TRANSFORM pc_private PREPEND "-l")

@@ -664,7 +664,8 @@ struct unseen_canon {
     struct unseen_bytes bytes;
 };
 
-/* Makes the canonical form of data[0..len). It allocates nothing.
+/* Makes the canonical form of data[0..len). It allocates nothing (libidn2 does, for a host that is
+ * not ASCII).
  *
  * Arguments:
  *   - base, unless NULL, is the URL of the document in which data was found: a reference, such as

@@ -33,8 +33,8 @@ extern "C" {
  * for the texts of all entries that would cover it: Jo@Mail.evil.example is listed if the list has
  * the address, or mail.evil.example, evil.example or example. docs/lists.md has the notations that
  * each kind takes, and what it refuses. A list makes these texts by itself; the functions here are
- * for those who need the texts, such as to look them up elsewhere. They allocate nothing.
- * Threads: any. */
+ * for those who need the texts, such as to look them up elsewhere. They allocate nothing (libidn2
+ * does, for a host that is not ASCII). Threads: any. */
 
 enum unseen_kind {
     UNSEEN_KIND_URL = 0,         /* one URL, in canonical form; without a canonicaliser any bytes */

@@ -35,7 +35,7 @@ if [ ! -e "$root/complete" ]; then
             -o Dir::State::status="$root/apt/status" -o Dir::Cache="$root/apt" "$@")
     }
     apt update
-    apt download libsodium-dev libxxhash-dev libjansson-dev
+    apt download libsodium-dev libidn2-dev libunistring-dev libxxhash-dev libjansson-dev
     for package in "$root"/apt/*.deb; do
         dpkg-deb -x "$package" "$root"
     done
@@ -49,7 +49,8 @@ cmake -G Ninja -B "$build" -DCMAKE_BUILD_TYPE=Release -DUNSEEN_WERROR=ON -DUNSEE
     -DUNSEEN_BENCH=OFF -DUNSEEN_INSTALL=OFF -DCMAKE_SYSTEM_NAME=Linux \
     -DCMAKE_SYSTEM_PROCESSOR=$arch -DCMAKE_C_COMPILER=$arch-linux-gnu-gcc \
     -DCMAKE_CROSSCOMPILING_EMULATOR=qemu-$arch -DCMAKE_C_FLAGS="-isystem $root/usr/include" \
-    -DCMAKE_EXE_LINKER_FLAGS="-static -L$root/usr/lib/$arch-linux-gnu"
+    -DCMAKE_EXE_LINKER_FLAGS="-static -L$root/usr/lib/$arch-linux-gnu" \
+    -DCMAKE_C_STANDARD_LIBRARIES="-lunistring"
 began=$(date +%s)
 cmake --build "$build" -j 2 --target unit_tests
 echo "built $arch in $(($(date +%s) - began)) s"

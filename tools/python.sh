@@ -2,7 +2,7 @@
 # Installs the Python package from a wheel of its sdist, or from the checkout, into an empty environment, and runs its
 # tests. pip takes pyarrow, Scrapy and the other partners of the tests from the registry.
 # With UNSEEN_CRASH_SCALE there is PySpark, too (half a gigabyte).
-# The wheel uses the stable interface alone (abi3audit), and brings libsodium along (auditwheel).
+# The wheel uses the stable interface alone (abi3audit), and brings libidn2 and libsodium along (auditwheel).
 #
 # usage: tools/python.sh [wheel] [checkout]     both without an argument
 #        (UNSEEN: the tool, build/release/unseen; UNSEEN_MODULE: build/release/unseen.so; PYTHON: /usr/bin/python3)

@@ -87,7 +87,7 @@ esac
 install_missing $build_packages clang-14 libclang-rt-14-dev clang-format-14 binutils \
     zstd gzip xz-utils bzip2 strace util-linux bsdutils mount mandoc python3 redis-server sqlite3 \
     libjansson-dev libsqlite3-dev liblmdb-dev golang-go default-jdk-headless nodejs nginx-light curl zsh fish \
-    git iproute2 $portable_packages $static_packages abigail-tools python3-dev python3-venv \
+    git iproute2 $portable_packages $static_packages abigail-tools libunistring-dev python3-dev python3-venv \
     python3-pip golang-github-dcso-bloom-cli libguava-java
 [ -z "$all" ] || install_missing $database_packages squid postfix gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 # Two stages that run at once must not install at once.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Builds the extension from its own C files and those of the library, which are behind the links in
-core/. pip needs a compiler and the headers of libsodium and xxHash."""
+core/. pip needs a compiler and the headers of libidn2, libsodium and xxHash."""
 
 import os
 import re
@@ -47,7 +47,7 @@ setup(
             include_dirs=["src", "core/include", "core/src"],
             define_macros=[("Py_LIMITED_API", "0x030A0000")],
             extra_compile_args=["-std=c11", "-O3", "-g0", "-fvisibility=hidden"],
-            libraries=["sodium", "m"],
+            libraries=["idn2", "sodium", "m"],
             py_limited_api=True,
         )
     ],

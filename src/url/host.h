@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 /* Domain to ASCII of the WHATWG URL standard (UTS 46, not transitional, any length) for a
- * percent-decoded domain. An ASCII domain is lower-cased and never fails. Writes at most cap bytes
- * to out and their number to *out_len; false if the domain is not valid or does not fit. in and out
- * may be the same. */
+ * percent-decoded domain. An ASCII domain is lower-cased and never fails; anything else goes to
+ * libidn2. Writes at most cap bytes to out and their number to *out_len; false if the domain is not
+ * valid or does not fit. in and out may be the same. */
 bool unseen__idna_to_ascii(const char *in, size_t len, char *out, size_t cap, size_t *out_len);
 
 /* Does the last label say that the host is an IPv4 address? Then the host is that or invalid. */

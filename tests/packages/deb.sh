@@ -70,7 +70,7 @@ done <"$work/named"
 passed "$(wc -l <"$work/named") documents that pages name"
 
 # A program, with the shared library, and without any.
-apt_install '/root/libunseen*.deb' gcc libc6-dev pkg-config
+apt_install '/root/libunseen*.deb' gcc libc6-dev pkg-config libunistring-dev
 cp tests/build/consumer/main.c "$bare/root/"
 inside sh -c 'cc /root/main.c $(pkg-config --cflags --libs unseen) -o /root/shared && /root/shared' ||
     fail "with the shared library"

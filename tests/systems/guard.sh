@@ -9,7 +9,7 @@ kills=${GUARD_KILLS:-12}
 # compile NAME STORE FOLDER: the program of a store from (a copy of) the examples.
 compile() {
     cc -std=c11 -O2 -Wall -Wextra -Werror -Iinclude "$3/guard/main.c" "$3/guard/guard.c" "$3/$2/store.c" -o "$work/$1" \
-        $build/libunseen.a -l"$2" -lsodium -lm -pthread
+        $build/libunseen.a -l"$2" -lidn2 -lsodium -lm -pthread
 }
 
 # variant NAME STORE FILE SED: the same, with a change that must apply.
@@ -34,7 +34,7 @@ check() { # PROGRAM
 
 # Two threads rebuild at once: the second one waits.
 cc -std=c11 -O2 -Wall -Wextra -Werror -Iinclude -Iexamples/guard tests/systems/guard_rebuilds.c examples/guard/guard.c \
-    -o "$work/rebuilds" $build/libunseen.a -lsodium -lm -pthread
+    -o "$work/rebuilds" $build/libunseen.a -lidn2 -lsodium -lm -pthread
 "$work/rebuilds" "$work/rebuilt" || fail 'two rebuilds at once'
 passed 'two rebuilds at once'
 

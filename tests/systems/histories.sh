@@ -8,7 +8,7 @@ kills=${HISTORIES_KILLS:-5}
 
 compile() { # NAME SOURCE
     cc -std=c11 -O2 -Wall -Wextra -Wshadow -Wconversion -Werror -Iinclude "$2" -o "$work/$1" $build/libunseen.a \
-        -llmdb -lsodium -lm -pthread
+        -llmdb -lidn2 -lsodium -lm -pthread
 }
 compile histories examples/histories/histories.c
 tool=$work/histories

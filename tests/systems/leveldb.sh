@@ -5,7 +5,7 @@
 build=${BUILD:-build/release}
 kills=${GUARD_KILLS:-8}
 cc -std=c11 -O2 -Wall -Wextra -Werror -Iinclude examples/guard/main.c examples/guard/guard.c examples/leveldb/store.c \
-    examples/leveldb/policy.c -o "$work/kv" $build/libunseen.a -lleveldb -lsodium -lm -pthread
+    examples/leveldb/policy.c -o "$work/kv" $build/libunseen.a -lleveldb -lidn2 -lsodium -lm -pthread
 tool=$work/kv
 db=$work/db
 

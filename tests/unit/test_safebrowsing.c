@@ -162,7 +162,7 @@ static void test_deep_escapes(void)
     free(buf);
 }
 
-/* New letters, and symbols of right-to-left scripts. */
+/* Letters newer than libidn2, and symbols of right-to-left scripts. */
 static void test_names(void)
 {
     check_text("http://a\xd8\x86.com/", "http://xn--a-3kc.com/");

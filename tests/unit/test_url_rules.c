@@ -48,7 +48,7 @@ static const struct rule_case {
     {"crawl", {"keep-hashbang"}, "http://e.com/#\n!a", "http://e.com/#!a"},
     {"crawl", {"keep-fragment"}, "http://e.com/#a", "http://e.com/#a"},
     {"whatwg", {"no-keep-fragment"}, "http://e.com/#a", "http://e.com/"},
-    /* Domain to ASCII: a new letter; a symbol and a digit of right-to-left
+    /* Domain to ASCII: a letter newer than libidn2; a symbol and a digit of right-to-left
      * scripts. */
     {"crawl", {0}, "http://\xf0\x9e\x80\xb0.com/", "http://xn--80a.com/"},
     {"whatwg", {0}, "http://a%D8%86.com/#f", "http://xn--a-3kc.com/#f"},
