@@ -1360,6 +1360,7 @@ struct unseen_error {
     enum unseen_status status;
     enum unseen_setting setting;
     uint64_t offset; /* in the file, in bytes; UINT64_MAX: no offset */
+    int code;        /* the errno number of a system call that failed, such as ENOSPC; 0: none */
     char text[512];  /* a sentence without a full stop; names the file, or the setting */
 };
 

@@ -26,6 +26,7 @@ static void fill(struct unseen_error *error, enum unseen_status status, enum uns
         error->status = status;
         error->setting = setting;
         error->offset = offset;
+        error->code = 0;
         (void)vsnprintf(error->text, sizeof(error->text), format, args);
     }
 }
@@ -87,8 +88,13 @@ enum unseen_status unseen__error_io(struct unseen_error *error, const char *verb
     if (strerror_r(code, text, sizeof(text)) != 0 && text[0] == '\0') {
         (void)snprintf(text, sizeof(text), "error %d", code);
     }
-    return unseen__error(error, code == ENOENT ? UNSEEN_ERR_MISSING : UNSEEN_ERR_IO,
-                         UNSEEN__NO_OFFSET, "cannot %s %s: %s", verb, path, text);
+    const enum unseen_status status =
+        unseen__error(error, code == ENOENT ? UNSEEN_ERR_MISSING : UNSEEN_ERR_IO, UNSEEN__NO_OFFSET,
+                      "cannot %s %s: %s", verb, path, text);
+    if (error) {
+        error->code = code;
+    }
+    return status;
 }
 
 enum unseen_status unseen__error_status(struct unseen_error *error, enum unseen_status status,

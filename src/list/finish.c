@@ -54,11 +54,14 @@ static enum unseen_status open_new(struct unseen_list_build *b, struct unseen_er
 enum unseen_status unseen__list_write_error(const struct unseen_list_build *b, int code,
                                             struct unseen_error *error)
 {
-    return code == ENOSPC || code == EDQUOT
-               ? unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_OFFSET,
-                               "cannot write %s: no space: the list needs about %llu MiB",
-                               b->new_path, (unsigned long long)((b->size >> 20) + 1))
-               : unseen__error_io(error, "write", b->new_path, code);
+    const enum unseen_status status = unseen__error_io(error, "write", b->new_path, code);
+    if (error && (code == ENOSPC || code == EDQUOT)) {
+        (void)unseen__error(error, status, UNSEEN__NO_OFFSET,
+                            "cannot write %s: no space: the list needs about %llu MiB", b->new_path,
+                            (unsigned long long)((b->size >> 20) + 1));
+        error->code = code;
+    }
+    return status;
 }
 
 /* Reads the keys that no layer took, sorted, into memory of *cap_out keys. */

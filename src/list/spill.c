@@ -197,13 +197,18 @@ static enum unseen_status no_space(const struct unseen__spill *s, uint64_t neede
 {
     static const char help[] = "give more memory, or a folder with more space";
     if (needed == 0) {
-        return unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_OFFSET,
-                             "no space for the keys in %s: %s", s->folder, help);
+        (void)unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_OFFSET,
+                            "no space for the keys in %s: %s", s->folder, help);
+    } else {
+        (void)unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_OFFSET,
+                            "no space for the keys in %s: about %llu MiB are needed, %llu MiB are "
+                            "%s: %s",
+                            s->folder, mebibytes(needed), mebibytes(there), what, help);
     }
-    return unseen__error(error, UNSEEN_ERR_IO, UNSEEN__NO_OFFSET,
-                         "no space for the keys in %s: about %llu MiB are needed, %llu MiB are %s: "
-                         "%s",
-                         s->folder, mebibytes(needed), mebibytes(there), what, help);
+    if (error) {
+        error->code = ENOSPC;
+    }
+    return UNSEEN_ERR_IO;
 }
 
 /* The bytes of all keys that are expected. */
