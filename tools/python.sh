@@ -48,8 +48,8 @@ install_package() { # wheel or checkout, which is the name of the environment, t
 }
 
 install_partners() { # ENVIRONMENT
-    "$work/$1/bin/pip" install -q mypy pyarrow polars duckdb w3lib redis Scrapy==2.19.0 datatrove \
-        ${UNSEEN_CRASH_SCALE:+pyspark pandas}
+    "$work/$1/bin/pip" install -q mypy pyright pyarrow polars pandas duckdb w3lib redis Scrapy==2.19.0 \
+        datatrove ${UNSEEN_CRASH_SCALE:+pyspark}
 }
 
 run_tests() { # ENVIRONMENT NAME [unittest argument]...

@@ -15,6 +15,7 @@ enum {
 
 struct bitmap {
     PyObject_HEAD struct unseen_bitmap *bitmap;
+    PyObject *weak_references;
 };
 
 /* A bitmap that is read in order, some integers at a time. */
@@ -31,23 +32,10 @@ struct iterator {
 /* False with an exception set: TypeError, or SettingError for an integer that no bitmap has. */
 static bool value_of(const struct state *state, PyObject *object, uint64_t *value_out)
 {
-    PyObject *number = PyNumber_Index(object);
-    if (!number) {
-        return false;
-    }
-    *value_out = PyLong_AsUnsignedLongLong(number);
-    Py_DECREF(number);
-    const bool is_wrong = PyErr_Occurred();
-    if (is_wrong && !PyErr_ExceptionMatches(PyExc_OverflowError)) {
-        return false;
-    }
-    if (is_wrong || *value_out >= UNSEEN_BITMAP_END) {
-        PyErr_Clear();
-        PyErr_Format(state->errors[ERROR_SETTING],
-                     "a bitmap has integers from 0 to 2**40 - 1, not %R", object);
-        return false;
-    }
-    return true;
+    struct setting value = {state, "an integer of a bitmap", 0, UNSEEN_BITMAP_END - 1, 0};
+    const bool ok = settings_number(object, &value);
+    *value_out = value.value;
+    return ok;
 }
 
 static bool check(const struct state *state, enum unseen_status status)
@@ -130,6 +118,7 @@ static PyObject *bitmap_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
 static void bitmap_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
+    PyObject_ClearWeakRefs(self);
     unseen_bitmap_free(((struct bitmap *)self)->bitmap);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
@@ -173,10 +162,11 @@ static PyObject *bitmap_add_many(PyObject *self, PyObject *iterable)
 static PyObject *bitmap_add_range(PyObject *self, PyObject *args)
 {
     const struct state *state = state_of(self);
-    uint64_t first;
-    uint64_t end;
-    if (!PyArg_ParseTuple(args, "O&O&:add_range", settings_u64, &first, settings_u64, &end) ||
-        !check(state, unseen_bitmap_set_range(((struct bitmap *)self)->bitmap, first, end, true))) {
+    struct setting first = {state, "first", 0, UNSEEN_BITMAP_END, 0};
+    struct setting end = {state, "end", 0, UNSEEN_BITMAP_END, 0};
+    if (!PyArg_ParseTuple(args, "O&O&:add_range", settings_number, &first, settings_number, &end) ||
+        !check(state, unseen_bitmap_set_range(((struct bitmap *)self)->bitmap, first.value,
+                                              end.value, true))) {
         return NULL;
     }
     return Py_NewRef(Py_None);
@@ -289,13 +279,13 @@ static PyObject *bitmap_memory(PyObject *self, void *Py_UNUSED(unused))
 
 static PyMethodDef bitmap_methods[] = {
     {"add", bitmap_add, METH_O,
-     PyDoc_STR("add($self, value, /)\n--\n\nAdds the integer. True if it is new.")},
+     PyDoc_STR("add($self, value, /)\n--\n\nAdds the integer value. True if it is new.")},
     {"remove", bitmap_remove, METH_O,
-     PyDoc_STR("remove($self, value, /)\n--\n\nRemoves the integer. True if it was there.")},
+     PyDoc_STR("remove($self, value, /)\n--\n\nRemoves the integer value. True if it was there.")},
     {"add_many", bitmap_add_many, METH_O,
      PyDoc_STR("add_many($self, values, /)\n--\n\n"
-               "Adds the integers of an iterable. How many were new. If the iterable raises, those "
-               "of whole batches of 1,024 are added.")},
+               "Adds the values, the integers of an iterable. How many were new. If the iterable "
+               "raises, those of whole batches of 1,024 are added.")},
     {"add_range", bitmap_add_range, METH_VARARGS,
      PyDoc_STR("add_range($self, first, end, /)\n--\n\nAdds all integers from first to end - 1.")},
     STATE_NO_PICKLE,
@@ -305,13 +295,17 @@ static PyGetSetDef bitmap_getters[] = {
     {"memory_bytes", bitmap_memory, NULL, PyDoc_STR("The memory that it takes."), NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
+static PyMemberDef bitmap_members[] = STATE_WEAK_MEMBERS(struct bitmap);
+
 static PyType_Slot bitmap_slots[] = {
     {Py_tp_doc, "Bitmap(values=(), /)\n--\n\n"
-                "An exact set of integers from 0 to 2**40 - 1, a bit each where they are dense. "
-                "Iterates in order;\n|, & and - make new bitmaps."},
+                "An exact set of integers from 0 to 2**40 - 1, a bit each where they are dense; "
+                "values is an\niterable of the first ones. Iterates in order; |, & and - make new "
+                "bitmaps. SettingError: an integer\nis out of that range."},
     {Py_tp_new, bitmap_new},
     {Py_tp_dealloc, bitmap_dealloc},
     {Py_tp_methods, bitmap_methods},
+    {Py_tp_members, bitmap_members},
     {Py_tp_getset, bitmap_getters},
     {Py_tp_iter, bitmap_iter},
     {Py_tp_repr, bitmap_repr},

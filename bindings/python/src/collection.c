@@ -3,26 +3,58 @@
 
 #include "errors.h"
 
+#include <string.h>
+
 struct collection *collection_new(PyTypeObject *type)
 {
     allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     return (struct collection *)alloc(type, 0);
 }
 
+PyMemberDef collection_members[] = STATE_WEAK_MEMBERS(struct collection);
+
+void collection_free(PyObject *self)
+{
+    struct collection *c = (struct collection *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_ClearWeakRefs(self);
+    Py_CLEAR(c->path);
+    gate_release(&c->gate);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
 /* ---- One item -------------------------------------------------------------------------------- */
+
+/* Notes whether the store has changed: whether one of the n verdicts tells of a change. */
+static void note_changes(struct collection *c, const uint8_t *verdicts, size_t n,
+                         enum unseen_verdict change)
+{
+    c->has_changed = c->has_changed || memchr(verdicts, change, n);
+}
 
 static enum unseen_status add(struct collection *c, const struct unseen_bytes *items, size_t n,
                               uint8_t *verdicts)
 {
-    return c->store ? unseen_store_add(c->store, items, n, verdicts, NULL)
-                    : unseen_set_add(c->own, items, n, verdicts, NULL);
+    if (!c->store) {
+        return unseen_set_add(c->own, items, n, verdicts, NULL);
+    }
+    size_t ndone = 0;
+    const enum unseen_status status = unseen_store_add(c->store, items, n, verdicts, &ndone);
+    note_changes(c, verdicts, ndone, UNSEEN_NEW);
+    return status;
 }
 
 static enum unseen_status remove_items(struct collection *c, const struct unseen_bytes *items,
                                        size_t n, uint8_t *verdicts)
 {
-    return c->store ? unseen_store_remove(c->store, items, n, verdicts, NULL)
-                    : unseen_set_remove(c->own, items, n, verdicts, NULL);
+    if (!c->store) {
+        return unseen_set_remove(c->own, items, n, verdicts, NULL);
+    }
+    size_t ndone = 0;
+    const enum unseen_status status = unseen_store_remove(c->store, items, n, verdicts, &ndone);
+    note_changes(c, verdicts, ndone, UNSEEN_SEEN);
+    return status;
 }
 
 static enum unseen_status contains(struct collection *c, const struct unseen_bytes *items, size_t n,
@@ -127,6 +159,23 @@ PyObject *collection_contains_many(PyObject *self, PyObject *iterable)
     struct collection *c = (struct collection *)self;
     const struct question question = {&c->gate, GATE_SHARED, c, ask_contains};
     return items_ask(state_of(self), &question, iterable);
+}
+
+/* Of a mask that only had to be made: None, or NULL. */
+static PyObject *without_answer(PyObject *answer)
+{
+    Py_XDECREF(answer);
+    return answer ? Py_NewRef(Py_None) : NULL;
+}
+
+PyObject *collection_update(PyObject *self, PyObject *iterable)
+{
+    return without_answer(collection_add_many(self, iterable));
+}
+
+PyObject *collection_discard(PyObject *self, PyObject *item)
+{
+    return without_answer(collection_remove(self, item));
 }
 
 PyObject *collection_remove_many(PyObject *self, PyObject *iterable)

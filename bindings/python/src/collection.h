@@ -13,8 +13,11 @@ struct collection {
     struct unseen_set *own; /* of a set */
     struct unseen_store *store;
     const struct unseen_set *set; /* of either; NULL: closed */
-    unsigned threads;             /* that a set is for */
-    enum gate_use changes;        /* a set for many threads is shared by those that change it */
+    PyObject *path;               /* bytes, of a store */
+    PyObject *weak_references;
+    bool has_changed;      /* a store, since its last commit */
+    unsigned threads;      /* that a set is for */
+    enum gate_use changes; /* a set for many threads is shared by those that change it */
 };
 
 /* An empty object of that type. NULL with an exception set. */
@@ -25,11 +28,18 @@ PyObject *collection_add(PyObject *self, PyObject *item);
 PyObject *collection_contains(PyObject *self, PyObject *item);
 PyObject *collection_remove(PyObject *self, PyObject *item);
 PyObject *collection_add_many(PyObject *self, PyObject *iterable);
+PyObject *collection_update(PyObject *self, PyObject *iterable);
+PyObject *collection_discard(PyObject *self, PyObject *item);
 PyObject *collection_contains_many(PyObject *self, PyObject *iterable);
 PyObject *collection_remove_many(PyObject *self, PyObject *iterable);
 int collection_has(PyObject *self, PyObject *item);
 Py_ssize_t collection_length(PyObject *self);
 PyObject *collection_profile(PyObject *self, void *unused);
+
+extern PyMemberDef collection_members[];
+
+/* tp_dealloc, once the set or the store is freed. */
+void collection_free(PyObject *self);
 
 /* True if the object may be used now, with the GIL. False with an exception set. */
 bool collection_is_open(struct collection *c);
@@ -39,22 +49,30 @@ PyObject *collection_info(struct collection *c);
 
 #define COLLECTION_METHODS                                                                         \
     {"add", collection_add, METH_O,                                                                \
-     PyDoc_STR("add($self, url, /)\n--\n\nAdds the URL. True if it is new.")},                     \
+     PyDoc_STR("add($self, url, /)\n--\n\nAdds the URL, str or bytes. True if it is new.")},       \
         {"contains", collection_contains, METH_O,                                                  \
          PyDoc_STR("contains($self, url, /)\n--\n\nTrue if the URL is in the set; as `in`.")},     \
         {"remove", collection_remove, METH_O,                                                      \
-         PyDoc_STR("remove($self, url, /)\n--\n\nRemoves the URL. True if it was there.")},        \
+         PyDoc_STR("remove($self, url, /)\n--\n\nRemoves the URL. True if it was there; a URL "    \
+                   "that was not there raises nothing.")},                                         \
         {"add_many", collection_add_many, METH_O,                                                  \
          PyDoc_STR("add_many($self, urls, /)\n--\n\n"                                              \
-                   "Adds the strings of an iterable, or of an Arrow array or stream. The mask is " \
-                   "True for each that is new.\n\nIf the iterable raises, the whole batches of "   \
-                   "1,024 before are added, and no more.")},                                       \
+                   "Adds the URLs of an iterable, or of an Arrow array or stream. The mask is "    \
+                   "True for each that is new, and None for a null of an array.\n\nIf the "        \
+                   "iterable raises, or an item is not a URL (TypeError, which names its place), " \
+                   "the whole batches of 1,024 before are added, and no more.")},                  \
         {"contains_many", collection_contains_many, METH_O,                                        \
          PyDoc_STR("contains_many($self, urls, /)\n--\n\n"                                         \
-                   "The mask is True for each URL that is in the set.")},                          \
+                   "The mask is True for each of the URLs that is in the set.")},                  \
         {"remove_many", collection_remove_many, METH_O,                                            \
          PyDoc_STR("remove_many($self, urls, /)\n--\n\n"                                           \
                    "Removes the URLs. The mask is True for each that was there.")},                \
+        {"update", collection_update, METH_O,                                                      \
+         PyDoc_STR("update($self, urls, /)\n--\n\nadd_many(urls) without an answer, as of a "      \
+                   "Python set.")},                                                                \
+        {"discard", collection_discard, METH_O,                                                    \
+         PyDoc_STR("discard($self, url, /)\n--\n\nremove(url) without an answer, as of a Python "  \
+                   "set.")},                                                                       \
         STATE_NO_PICKLE
 
 #endif

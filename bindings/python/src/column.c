@@ -4,6 +4,7 @@
 #include "arrow.h"
 #include "arrow_write.h"
 #include "items.h"
+#include "sequence.h"
 
 struct strings {
     PyObject_HEAD struct arrow_texts *texts;
@@ -103,6 +104,31 @@ static PyObject *strings_tolist(PyObject *self, PyObject *Py_UNUSED(ignored))
     return list;
 }
 
+/* A slice is a list. */
+static PyObject *strings_subscript(PyObject *self, PyObject *key)
+{
+    if (PySlice_Check(key)) {
+        PyObject *list = strings_tolist(self, NULL);
+        PyObject *part = list ? PyObject_GetItem(list, key) : NULL;
+        Py_XDECREF(list);
+        return part;
+    }
+    const Py_ssize_t i = PyNumber_AsSsize_t(key, PyExc_IndexError);
+    return i == -1 && PyErr_Occurred() ? NULL
+                                       : strings_item(self, i < 0 ? i + strings_length(self) : i);
+}
+
+static PyObject *strings_iter(PyObject *self)
+{
+    return PySeqIter_New(self);
+}
+
+static PyObject *strings_count(PyObject *self, PyObject *value)
+{
+    const Py_ssize_t n = PySequence_Count(self, value);
+    return n < 0 ? NULL : PyLong_FromSsize_t(n);
+}
+
 static PyObject *strings_repr(PyObject *self)
 {
     const struct arrow_texts *texts = ((struct strings *)self)->texts;
@@ -117,6 +143,9 @@ static PyObject *strings_arrow(PyObject *self, PyObject *args, PyObject *kwargs)
 }
 
 static PyMethodDef strings_methods[] = {
+    {"count", strings_count, METH_O,
+     PyDoc_STR("count($self, value, /)\n--\n\nHow many strings are equal to the value.")},
+    SEQUENCE_METHODS,
     {"tolist", strings_tolist, METH_NOARGS,
      PyDoc_STR("tolist($self, /)\n--\n\nA list of str (or bytes) and None.")},
     {"__arrow_c_array__", (PyCFunction)(void (*)(void))strings_arrow, METH_VARARGS | METH_KEYWORDS,
@@ -128,12 +157,15 @@ static PyMethodDef strings_methods[] = {
 
 static PyType_Slot strings_slots[] = {
     {Py_tp_doc, "The canonical forms of an Arrow array, with None where the array has a null. A "
-                "sequence, and an Arrow array of strings."},
+                "collections.abc.Sequence, whose slices are lists, and an Arrow array of strings."},
     {Py_tp_dealloc, strings_dealloc},
     {Py_tp_methods, strings_methods},
     {Py_tp_repr, strings_repr},
+    {Py_tp_iter, strings_iter},
     {Py_sq_length, strings_length},
     {Py_sq_item, strings_item},
+    {Py_mp_length, strings_length},
+    {Py_mp_subscript, strings_subscript},
     {0, NULL}};
 
 PyType_Spec strings_spec = {

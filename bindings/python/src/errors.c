@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "errors.h"
 
+#include <errno.h>
 #include <string.h>
 
 struct error_class {
@@ -38,6 +39,41 @@ static const struct error_class *classes(void)
     return table;
 }
 
+/* __str__ of an OSError: the sentence alone, as of the other errors. */
+static PyObject *sentence_of(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    PyObject *sentence = PyObject_GetAttrString(self, "strerror");
+    if (sentence && !PyUnicode_Check(sentence)) {
+        Py_DECREF(sentence);
+        sentence = PyObject_CallMethod(PyExc_OSError, "__str__", "O", self);
+    }
+    return sentence;
+}
+
+static bool set_str(PyObject *class)
+{
+    static PyMethodDef method = {"__str__", sentence_of, METH_NOARGS, NULL};
+    PyObject *str = PyDescr_NewMethod((PyTypeObject *)class, &method);
+    const int failed = str ? PyObject_SetAttrString(class, "__str__", str) : -1;
+    Py_XDECREF(str);
+    return !failed;
+}
+
+/* The errno number of an error; 0: it is no OSError. */
+static int code_of(enum error_kind kind, const struct unseen_error *error)
+{
+    switch (kind) {
+    case ERROR_BUSY:
+        return EAGAIN;
+    case ERROR_MISSING:
+        return ENOENT;
+    case ERROR_FILE:
+        return error && error->code ? error->code : EIO;
+    default:
+        return 0;
+    }
+}
+
 static PyObject *make_class(const struct state *state, const struct error_class *class)
 {
     PyObject *base = state->errors[ERROR_ANY];
@@ -50,6 +86,9 @@ static PyObject *make_class(const struct state *state, const struct error_class 
     }
     PyObject *made = PyErr_NewExceptionWithDoc(class->name, class->doc, bases, NULL);
     Py_XDECREF(bases);
+    if (made && code_of((enum error_kind)(class - classes()), NULL) && !set_str(made)) {
+        Py_CLEAR(made);
+    }
     return made;
 }
 
@@ -108,6 +147,12 @@ PyObject *errors_closed(const struct state *state)
 PyObject *errors_set(const struct state *state, enum unseen_status status,
                      const struct unseen_error *error)
 {
+    return errors_set_file(state, status, error, NULL);
+}
+
+PyObject *errors_set_file(const struct state *state, enum unseen_status status,
+                          const struct unseen_error *error, const char *path)
+{
     if (status == STATUS_CLOSED) {
         return errors_closed(state);
     }
@@ -117,9 +162,16 @@ PyObject *errors_set(const struct state *state, enum unseen_status status,
     const char *sentence = error ? error->text : unseen_status_string(status);
     /* File names need not be UTF-8, and a long sentence is cut. */
     PyObject *text = PyUnicode_DecodeUTF8(sentence, (Py_ssize_t)strlen(sentence), "replace");
-    if (text) {
-        PyErr_SetObject(state->errors[kind_of(status)], text);
-        Py_DECREF(text);
+    const enum error_kind kind = kind_of(status);
+    const int code = code_of(kind, error);
+    PyObject *value =
+        !text || !code ? Py_XNewRef(text)
+                       : Py_BuildValue("iON", code, text,
+                                       path ? PyUnicode_DecodeFSDefault(path) : Py_NewRef(Py_None));
+    if (value) {
+        PyErr_SetObject(state->errors[kind], value);
     }
+    Py_XDECREF(value);
+    Py_XDECREF(text);
     return NULL;
 }

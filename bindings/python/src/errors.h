@@ -17,6 +17,10 @@ int errors_add(PyObject *module, struct state *state);
 PyObject *errors_set(const struct state *state, enum unseen_status status,
                      const struct unseen_error *error);
 
+/* The same about a file: an OSError gets the path, which may be NULL, and the errno number. */
+PyObject *errors_set_file(const struct state *state, enum unseen_status status,
+                          const struct unseen_error *error, const char *path);
+
 /* Sets ClosedError. Returns NULL. */
 PyObject *errors_closed(const struct state *state);
 

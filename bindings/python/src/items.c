@@ -37,8 +37,25 @@ bool items_bytes(PyObject *object, struct unseen_bytes *item_out)
     if (PyBytes_Check(object)) {
         return raw_bytes(object, item_out);
     }
-    PyErr_Format(PyExc_TypeError, "a URL is str or bytes, not %R", Py_TYPE(object));
+    const bool is_buffer = PyByteArray_Check(object) || PyMemoryView_Check(object);
+    PyErr_Format(PyExc_TypeError, "a URL is str or bytes, not %R%s", Py_TYPE(object),
+                 is_buffer ? ": bytes(url) makes a copy that stays as it is" : "");
     return false;
+}
+
+/* Puts the place of the item into the sentence, if items_bytes has set a TypeError. */
+static void name_place(Py_ssize_t at)
+{
+    PyObject *type;
+    PyObject *value;
+    PyObject *traceback;
+    if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Fetch(&type, &value, &traceback);
+        PyErr_Format(PyExc_TypeError, "item %zd: %S", at, value);
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(traceback);
+    }
 }
 
 PyObject *items_text(struct unseen_bytes bytes, bool is_binary)
@@ -82,17 +99,19 @@ Py_ssize_t items_expected(const struct items_source *source)
 
 /* Puts objects of the iterator into the run, until it is full, or at the end, or with an exception
  * set. */
-static void iterate(PyObject *iterator, struct items *run)
+static void iterate(struct items_source *source, struct items *run)
 {
     while (run->n < ITEMS_BATCH) {
-        PyObject *object = PyIter_Next(iterator);
+        PyObject *object = PyIter_Next(source->iterator);
         if (!object) {
             break;
         }
         run->owners[run->n] = object;
         if (!items_bytes(object, &run->items[run->n++])) {
+            name_place(source->at);
             break;
         }
+        source->at++;
     }
 }
 
@@ -110,30 +129,31 @@ static void read_in_place(struct items_source *source, struct items *run)
 {
     PyObject *(*get)(PyObject *, Py_ssize_t) =
         PyList_CheckExact(source->sequence) ? PyList_GetItem : PyTuple_GetItem;
+    const Py_ssize_t begin = source->at;
     const Py_ssize_t left = items_expected(source) - source->at;
     const size_t n = left < 0 ? 0 : left < ITEMS_BATCH ? (size_t)left : ITEMS_BATCH;
     for (size_t i = 0; i < n + ITEMS_AHEAD; i++) {
         if (i < n) {
-            run->owners[i] = get(source->sequence, source->at + (Py_ssize_t)i);
+            run->owners[i] = get(source->sequence, begin + (Py_ssize_t)i);
             prefetch(run->owners[i]);
         }
         if (i >= ITEMS_AHEAD) {
-            Py_INCREF(run->owners[run->n]);
-            if (!items_bytes(run->owners[run->n], &run->items[run->n])) {
-                run->n++;
+            struct unseen_bytes *item = &run->items[run->n];
+            PyObject *object = Py_NewRef(run->owners[run->n++]);
+            if (!items_bytes(object, item)) {
+                name_place(source->at);
                 break;
             }
-            run->n++;
+            source->at++;
         }
     }
-    source->at += (Py_ssize_t)run->n;
 }
 
 bool items_next(struct items_source *source, struct items *run)
 {
     run->n = 0;
     if (source->iterator) {
-        iterate(source->iterator, run);
+        iterate(source, run);
     } else {
         read_in_place(source, run);
     }

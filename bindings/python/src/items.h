@@ -31,7 +31,7 @@ struct items {
 struct items_source {
     PyObject *sequence; /* a list or tuple; NULL: an iterator */
     PyObject *iterator;
-    Py_ssize_t at;
+    Py_ssize_t at; /* how many items have been read */
 };
 
 /* False with a TypeError if the object is one string, or cannot be iterated. */

@@ -10,18 +10,21 @@
 struct list {
     PyObject_HEAD struct gate gate;
     struct unseen_list *list; /* NULL: closed */
+    PyObject *path;           /* bytes */
+    PyObject *weak_references;
 };
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
-static bool open_path(struct state *state, struct list *l, const char *path)
+static bool open_path(struct state *state, struct list *l)
 {
+    const char *path = PyBytes_AsString(l->path);
     struct unseen_error error;
     PyThreadState *saved = PyEval_SaveThread();
     const enum unseen_status status = unseen_list_open(&l->list, path, NULL, &error);
     PyEval_RestoreThread(saved);
     if (status != UNSEEN_OK) {
-        errors_set(state, status, &error);
+        errors_set_file(state, status, &error, path);
     }
     return status == UNSEEN_OK;
 }
@@ -36,13 +39,15 @@ static PyObject *list_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     }
     allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     struct list *l = (struct list *)alloc(type, 0);
-    if (l) {
-        gate_init(&l->gate, false);
+    if (!l) {
+        Py_DECREF(path);
+        return NULL;
     }
-    if (l && !open_path(PyType_GetModuleState(type), l, PyBytes_AsString(path))) {
+    gate_init(&l->gate, false);
+    l->path = path;
+    if (!open_path(PyType_GetModuleState(type), l)) {
         Py_CLEAR(l);
     }
-    Py_DECREF(path);
     return (PyObject *)l;
 }
 
@@ -50,7 +55,9 @@ static void list_dealloc(PyObject *self)
 {
     struct list *l = (struct list *)self;
     PyTypeObject *type = Py_TYPE(self);
+    PyObject_ClearWeakRefs(self);
     unseen_list_close(l->list);
+    Py_CLEAR(l->path);
     gate_release(&l->gate);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
@@ -167,6 +174,18 @@ static Py_ssize_t list_length(PyObject *self)
     return (Py_ssize_t)info.nkeys;
 }
 
+static PyObject *list_repr(PyObject *self)
+{
+    struct list *l = (struct list *)self;
+    const Py_ssize_t n = l->list ? list_length(self) : 0;
+    PyObject *path = n < 0 ? NULL : PyUnicode_DecodeFSDefault(PyBytes_AsString(l->path));
+    PyObject *repr = !path     ? NULL
+                     : l->list ? PyUnicode_FromFormat("<unseen.List %R of %zd>", path, n)
+                               : PyUnicode_FromFormat("<unseen.List %R, closed>", path);
+    Py_XDECREF(path);
+    return repr;
+}
+
 static enum unseen_status refresh(struct list *l, bool *changed, struct unseen_error *error)
 {
     return unseen_list_refresh(l->list, changed, error);
@@ -192,7 +211,7 @@ static bool run_on(struct list *l, enum gate_use use,
     PyEval_RestoreThread(saved);
     gate_leave(&l->gate, use);
     if (status != UNSEEN_OK) {
-        errors_set(state_of((PyObject *)l), status, &error);
+        errors_set_file(state_of((PyObject *)l), status, &error, PyBytes_AsString(l->path));
     }
     return status == UNSEEN_OK;
 }
@@ -215,10 +234,12 @@ static PyObject *list_verify(PyObject *self, PyObject *Py_UNUSED(ignored))
 static PyMethodDef list_methods[] = {
     {"covers", list_covers, METH_O,
      PyDoc_STR("covers($self, items, /)\n--\n\n"
-               "Whether an entry of the list covers the item; of an iterable, or of an Arrow array "
-               "or stream, the mask of all items. An allowed item is not covered.")},
+               "items is one str or bytes: whether an entry of the list covers it; or an iterable, "
+               "or an Arrow array or stream: the mask of all. An allowed item is not covered.")},
     {"info", list_info, METH_NOARGS,
-     PyDoc_STR("info($self, /)\n--\n\nA dict of statistics: entries, kind, profile, fpr, ...")},
+     PyDoc_STR(
+         "info($self, /)\n--\n\nA dict of statistics: entries, kind, profile, added, removed, "
+         "allowed, fpr, fpr_estimate (with the changes), bytes, changes_bytes, key_bits.")},
     {"refresh", list_refresh, METH_NOARGS,
      PyDoc_STR("refresh($self, /)\n--\n\n"
                "Takes up the changes that others appended to the file; True if there were any. A "
@@ -232,15 +253,20 @@ static PyMethodDef list_methods[] = {
     STATE_NO_PICKLE,
     {NULL, NULL, 0, NULL}};
 
+static PyMemberDef list_members[] = STATE_WEAK_MEMBERS(struct list);
+
 static PyType_Slot list_slots[] = {
     {Py_tp_doc,
      "List(path)\n--\n\n"
-     "A static list, such as a blacklist, that `unseen build` made. What an item is, and "
-     "which entries\ncover it, is up to the kind of the list: a URL under a site, an "
-     "address in a network."},
+     "A static list, such as a blacklist, that `unseen build` made; path is str, bytes or a path. "
+     "What an\nitem is, and which entries cover it, is up to the kind of the list: a URL under a "
+     "site, an address in\na network. MissingError, DamagedError: there is no such list, or it is "
+     "damaged."},
     {Py_tp_new, list_new},
     {Py_tp_dealloc, list_dealloc},
     {Py_tp_methods, list_methods},
+    {Py_tp_members, list_members},
+    {Py_tp_repr, list_repr},
     {Py_sq_contains, list_has},
     {Py_sq_length, list_length},
     {0, NULL}};

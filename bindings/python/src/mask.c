@@ -2,6 +2,7 @@
 #include "mask.h"
 
 #include "arrow_write.h"
+#include "sequence.h"
 
 struct mask {
     PyObject_HEAD uint8_t *values;
@@ -79,6 +80,53 @@ static PyObject *mask_item(PyObject *self, Py_ssize_t i)
     return answer_of(mask->values[i]);
 }
 
+static PyObject *mask_slice(PyObject *self, PyObject *slice)
+{
+    const struct mask *mask = (const struct mask *)self;
+    struct mask_buffer buffer = {0};
+    Py_ssize_t start;
+    Py_ssize_t stop;
+    Py_ssize_t step;
+    if (PySlice_Unpack(slice, &start, &stop, &step) < 0) {
+        return NULL;
+    }
+    const Py_ssize_t n = PySlice_AdjustIndices((Py_ssize_t)mask->n, &start, &stop, step);
+    if (!mask_reserve(&buffer, (size_t)n)) {
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        buffer.values[buffer.n++] = mask->values[start + i * step];
+    }
+    PyObject *part = mask_take(state_of(self), &buffer);
+    mask_release(&buffer);
+    return part;
+}
+
+static PyObject *mask_subscript(PyObject *self, PyObject *key)
+{
+    if (PySlice_Check(key)) {
+        return mask_slice(self, key);
+    }
+    const Py_ssize_t i = PyNumber_AsSsize_t(key, PyExc_IndexError);
+    return i == -1 && PyErr_Occurred() ? NULL : mask_item(self, i < 0 ? i + mask_length(self) : i);
+}
+
+static PyObject *mask_invert(PyObject *self)
+{
+    const struct mask *mask = (const struct mask *)self;
+    struct mask_buffer buffer = {0};
+    if (!mask_reserve(&buffer, mask->n)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < mask->n; i++) {
+        buffer.values[i] = mask->values[i] == MASK_NULL ? MASK_NULL : !mask->values[i];
+    }
+    buffer.n = mask->n;
+    PyObject *inverse = mask_take(state_of(self), &buffer);
+    mask_release(&buffer);
+    return inverse;
+}
+
 /* A list, for loops in C such as those of itertools.compress: seven times as fast as mask_item. */
 static PyObject *mask_tolist(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
@@ -98,18 +146,20 @@ static PyObject *mask_iter(PyObject *self)
     return iterator;
 }
 
-static uint8_t value_of(PyObject *answer)
-{
-    return answer == Py_True ? 1 : answer == Py_False ? 0 : answer == Py_None ? MASK_NULL : 255;
-}
-
+/* Also for 1, numpy.True_ and others that are equal to an answer. */
 static PyObject *mask_count(PyObject *self, PyObject *answer)
 {
+    PyObject *answers[] = {Py_False, Py_True, Py_None};
     const struct mask *mask = (const struct mask *)self;
-    const uint8_t value = value_of(answer);
     size_t n = 0;
-    for (size_t i = 0; i < mask->n; i++) {
-        n += mask->values[i] == value;
+    for (uint8_t value = 0; value <= MASK_NULL; value++) {
+        const int is_equal = PyObject_RichCompareBool(answers[value], answer, Py_EQ);
+        if (is_equal < 0) {
+            return NULL;
+        }
+        for (size_t i = 0; is_equal && i < mask->n; i++) {
+            n += mask->values[i] == value;
+        }
     }
     return PyLong_FromSize_t(n);
 }
@@ -183,7 +233,9 @@ PyMethodDef mask_functions[] = {{"_mask", mask_make, METH_O, NULL}, {NULL, NULL,
 
 static PyMethodDef mask_methods[] = {
     {"count", mask_count, METH_O,
-     PyDoc_STR("count($self, answer, /)\n--\n\nHow many answers are True, False or None.")},
+     PyDoc_STR("count($self, value, /)\n--\n\nHow many answers are equal to the value: True, False "
+               "or None.")},
+    SEQUENCE_METHODS,
     {"tolist", mask_tolist, METH_NOARGS,
      PyDoc_STR("tolist($self, /)\n--\n\nA list of True, False and None.")},
     {"__bytes__", mask_bytes, METH_NOARGS,
@@ -196,8 +248,10 @@ static PyMethodDef mask_methods[] = {
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot mask_slots[] = {
-    {Py_tp_doc, "The answers to many questions: True, False, or None where an Arrow array has a "
-                "null. A sequence, and an Arrow array of booleans."},
+    {Py_tp_doc,
+     "The answers to many questions: True, False, or None where an Arrow array has a "
+     "null. A collections.abc.Sequence, and an Arrow array of booleans; ~mask is True where the "
+     "mask is False."},
     {Py_tp_dealloc, mask_dealloc},
     {Py_tp_methods, mask_methods},
     {Py_tp_iter, mask_iter},
@@ -205,6 +259,9 @@ static PyType_Slot mask_slots[] = {
     {Py_tp_richcompare, mask_compare},
     {Py_sq_length, mask_length},
     {Py_sq_item, mask_item},
+    {Py_mp_length, mask_length},
+    {Py_mp_subscript, mask_subscript},
+    {Py_nb_invert, mask_invert},
     {0, NULL}};
 
 PyType_Spec mask_spec = {

@@ -100,7 +100,6 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
 
 static void module_free(void *module)
 {
-    struct state *state = PyModule_GetState(module);
     (void)module_clear(module);
 }
 

@@ -6,7 +6,7 @@
 #include "settings.h"
 #include "url.h"
 
-#include <string.h>
+#include <limits.h>
 
 #include <unseen.h>
 
@@ -33,21 +33,35 @@ static PyObject *set_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     static char *names[] = {"profile", "rules",   "filter", "fpr",          "capacity", "key_bits",
                             "seed",    "threads", "hashes", "bits_per_key", NULL};
     struct state *state = PyType_GetModuleState(type);
-    struct unseen_set_options options = {.size = sizeof(options), .threads = 1};
+    struct unseen_set_options options = {.size = sizeof(options)};
+    struct setting capacity = {state, "capacity", 0, UINT64_MAX, 0};
+    struct setting key_bits = {state, "key_bits", 0, UINT_MAX, 0};
+    struct setting threads = {state, "threads", 0, UINT_MAX, 1};
+    struct setting hashes = {state, "hashes", 0, UINT_MAX, 0};
     PyObject *profile = NULL;
     PyObject *rules = NULL;
     Py_ssize_t seed_len = 0;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O$OzdO&O&z#O&O&d:Set", names, &profile, &rules,
-                                     &options.filter, &options.fpr, settings_u64, &options.capacity,
-                                     settings_unsigned, &options.key_bits, &options.seed, &seed_len,
-                                     settings_unsigned, &options.threads, settings_unsigned,
-                                     &options.hashes, &options.bits_per_key)) {
+                                     &options.filter, &options.fpr, settings_number, &capacity,
+                                     settings_number, &key_bits, &options.seed, &seed_len,
+                                     settings_number, &threads, settings_number, &hashes,
+                                     &options.bits_per_key)) {
         return NULL;
+    }
+    if (profile && profile != Py_None && !PyUnicode_Check(profile)) {
+        return PyErr_Format(PyExc_TypeError,
+                            "Set() begins with the name of a profile, which is str, not %R: make "
+                            "an empty set, and add URLs by update()",
+                            Py_TYPE(profile));
     }
     PyObject *url = url_find(state, profile, rules);
     if (!url) {
         return NULL;
     }
+    options.capacity = capacity.value;
+    options.key_bits = (unsigned)key_bits.value;
+    options.threads = (unsigned)threads.value;
+    options.hashes = (unsigned)hashes.value;
     options.seed_len = (size_t)seed_len;
     options.profile = unseen_url_id(url_of(url));
     struct unseen_set *set;
@@ -61,12 +75,16 @@ static PyObject *set_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 
 static void set_dealloc(PyObject *self)
 {
-    struct collection *c = (struct collection *)self;
-    PyTypeObject *type = Py_TYPE(self);
-    unseen_set_free(c->own);
-    gate_release(&c->gate);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
+    unseen_set_free(((struct collection *)self)->own);
+    collection_free(self);
+}
+
+static PyObject *set_repr(PyObject *self)
+{
+    const Py_ssize_t n = collection_length(self);
+    return n < 0 ? NULL
+                 : PyUnicode_FromFormat("<unseen.Set of %zd, %s>", n,
+                                        unseen_set_profile(((struct collection *)self)->set));
 }
 
 /* ---- Saving and loading ---------------------------------------------------------------------- */
@@ -87,12 +105,15 @@ static PyObject *set_save(PyObject *self, PyObject *file)
     const enum unseen_status status = unseen_set_save(c->own, PyBytes_AsString(path), &error);
     PyEval_RestoreThread(saved);
     gate_leave(&c->gate, GATE_ALONE);
+    if (status != UNSEEN_OK) {
+        errors_set_file(state_of(self), status, &error, PyBytes_AsString(path));
+    }
     Py_DECREF(path);
-    return status == UNSEEN_OK ? Py_NewRef(Py_None) : errors_set(state_of(self), status, &error);
+    return status == UNSEEN_OK ? Py_NewRef(Py_None) : NULL;
 }
 
 /* url is the URL identity that the set must have; NULL: any. */
-static PyObject *load_file(struct state *state, const char *path, PyObject *url, unsigned threads)
+static PyObject *load_file(struct state *state, PyObject *path, PyObject *url, unsigned threads)
 {
     const struct unseen_set_options options = {.size = sizeof(options),
                                                .profile = url ? unseen_url_id(url_of(url)) : NULL,
@@ -100,9 +121,11 @@ static PyObject *load_file(struct state *state, const char *path, PyObject *url,
     struct unseen_set *set;
     struct unseen_error error;
     PyThreadState *saved = PyEval_SaveThread();
-    const enum unseen_status status = unseen_set_load(&set, path, &options, &error);
+    const enum unseen_status status =
+        unseen_set_load(&set, PyBytes_AsString(path), &options, &error);
     PyEval_RestoreThread(saved);
-    return status == UNSEEN_OK ? set_wrap(state, set, threads) : errors_set(state, status, &error);
+    return status == UNSEEN_OK ? set_wrap(state, set, threads)
+                               : errors_set_file(state, status, &error, PyBytes_AsString(path));
 }
 
 static PyObject *set_load(PyObject *type, PyObject *args, PyObject *kwargs)
@@ -112,15 +135,15 @@ static PyObject *set_load(PyObject *type, PyObject *args, PyObject *kwargs)
     PyObject *path;
     PyObject *profile = NULL;
     PyObject *rules = NULL;
-    unsigned threads = 1;
+    struct setting threads = {state, "threads", 0, UINT_MAX, 1};
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|O$OO&:load", names, PyUnicode_FSConverter,
-                                     &path, &profile, &rules, settings_unsigned, &threads)) {
+                                     &path, &profile, &rules, settings_number, &threads)) {
         return NULL;
     }
     const bool is_checked = (profile && profile != Py_None) || (rules && PyObject_IsTrue(rules));
     PyObject *url = is_checked ? url_find(state, profile, rules) : NULL;
     PyObject *made =
-        url || !is_checked ? load_file(state, PyBytes_AsString(path), url, threads) : NULL;
+        url || !is_checked ? load_file(state, path, url, (unsigned)threads.value) : NULL;
     Py_XDECREF(url);
     Py_DECREF(path);
     return made;
@@ -190,15 +213,17 @@ static PyObject *set_info(PyObject *self, PyObject *Py_UNUSED(ignored))
 static PyMethodDef set_methods[] = {
     COLLECTION_METHODS,
     {"info", set_info, METH_NOARGS,
-     PyDoc_STR(
-         "info($self, /)\n--\n\nA dict of statistics: keys, memory_bytes, fpr_estimate, ...")},
+     PyDoc_STR("info($self, /)\n--\n\nA dict of statistics: keys, filter, profile, memory_bytes, "
+               "bits_per_key, fill (0 to 1), fpr_promise and fpr_estimate (as the set is now).")},
     {"save", set_save, METH_O,
-     PyDoc_STR("save($self, file, /)\n--\n\nWrites the set to a file, in one step, for Set.load. "
-               "Only the owner may read the file, because it holds the secret of the keys.")},
+     PyDoc_STR("save($self, file, /)\n--\n\nWrites the set to a file (str, bytes or a path), in "
+               "one step, for Set.load. Only the owner may read the file, because it holds the "
+               "secret of the keys. FileError: the old file stays as it was.")},
     {"load", (PyCFunction)(void (*)(void))set_load, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
      PyDoc_STR("load($type, file, profile=None, *, rules=(), threads=1)\n--\n\n"
-               "The set that save() wrote. A profile is a check: the set must have been saved with "
-               "it.")},
+               "The set that save() wrote to the file.\n\nprofile and rules are a check: "
+               "MismatchError if the set was made with others. threads is as of Set(). "
+               "DamagedError: the file is not a whole set.")},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef set_getters[] = {
@@ -209,15 +234,30 @@ static PyType_Slot set_slots[] = {
     {Py_tp_doc,
      "Set(profile='crawl', *, rules=(), filter='compact', fpr=5e-9, capacity=0, key_bits=128,\n"
      "    seed=None, threads=1, hashes=0, bits_per_key=0)\n--\n\n"
-     "A set of URLs in memory, in 4 to 6 bytes each. It answers \"new\" or \"seen\" and never "
-     "takes "
-     "a\nseen URL for new; a new URL for seen with a probability of at most fpr.\n\n"
-     "profile says which spellings are one URL ('none': the bytes decide). Two sets can be united\n"
-     "if they have the same seed. Threads may share a set; threads > 1 lets so many change it at\n"
-     "once."},
+     "A set of URLs in memory, in 4 to 6 bytes each. It never takes a seen URL for new, and a new\n"
+     "URL for seen with a probability of at most fpr. a | b is the union of two sets that were "
+     "made\nwith one seed. SettingError: a setting is unknown or out of its range.\n\n"
+     "profile: which spellings are one URL: 'crawl', 'whatwg', 'scrapy', 'safebrowsing',\n"
+     "    'aggressive', or 'none': the bytes decide.\n"
+     "rules: names of rules that the profile does not have, such as 'strip-trackers'.\n"
+     "filter: 'compact' grows and removes; 'exact' is compact with a rate of 1e-12. 'block', "
+     "'bloom'\n    and 'counting' need a capacity; the first two cannot remove.\n"
+     "fpr: above 0 and below 1. compact promises 1.5e-6, 5e-9 or 1e-12, the first that is low "
+     "enough, in\n    about 4.5, 5.6 or 7.4 bytes per URL; the others promise fpr at their "
+     "capacity.\n"
+     "capacity: the number of URLs to make room for; 0: unknown.\n"
+     "key_bits: 64, 96 or 128 bits of a key are kept. A set of n URLs is wrong n / 2**key_bits "
+     "more\n    often; compact with a rate below 5.5e-10 needs 96.\n"
+     "seed: str or bytes from which the secret of the keys is derived; None: a random secret. "
+     "Whoever\n    knows the seed can make URLs that hide others.\n"
+     "threads: so many threads can change the set at once; others wait.\n"
+     "hashes, bits_per_key: the shape of a 'bloom' filter in place of fpr: it has bits_per_key * "
+     "capacity\n    bits, and a URL sets so many of them. 0: what fits the other."},
     {Py_tp_new, set_new},
     {Py_tp_dealloc, set_dealloc},
     {Py_tp_methods, set_methods},
+    {Py_tp_members, collection_members},
+    {Py_tp_repr, set_repr},
     {Py_tp_getset, set_getters},
     {Py_sq_contains, collection_has},
     {Py_sq_length, collection_length},

@@ -1,30 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 #include "settings.h"
 
-#include <limits.h>
-#include <stdint.h>
+#include <stdbool.h>
 
-int settings_u64(PyObject *object, void *out)
+int settings_number(PyObject *object, void *out)
 {
+    struct setting *setting = out;
     PyObject *number = PyNumber_Index(object);
     if (!number) {
         return 0;
     }
-    *(uint64_t *)out = PyLong_AsUnsignedLongLong(number);
+    setting->value = PyLong_AsUnsignedLongLong(number);
     Py_DECREF(number);
-    return PyErr_Occurred() ? 0 : 1;
-}
-
-int settings_unsigned(PyObject *object, void *out)
-{
-    uint64_t value;
-    if (!settings_u64(object, &value)) {
+    const bool is_outside = PyErr_Occurred();
+    if (is_outside && !PyErr_ExceptionMatches(PyExc_OverflowError)) {
         return 0;
     }
-    if (value > UINT_MAX) {
-        PyErr_Format(PyExc_OverflowError, "%R is too large", object);
+    if (is_outside || setting->value < setting->min || setting->value > setting->max) {
+        PyErr_Clear();
+        PyErr_Format(setting->state->errors[ERROR_SETTING],
+                     "%s is a number from %llu to %llu, not %R", setting->name,
+                     (unsigned long long)setting->min, (unsigned long long)setting->max, object);
         return 0;
     }
-    *(unsigned *)out = (unsigned)value;
     return 1;
 }

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Converters for PyArg_Parse ("O&") that refuse numbers outside the C type, which its own "K" and
- * "I" cut. Negative and too large numbers raise OverflowError. */
+ * Whole numbers as arguments, which "K" and "I" of PyArg_Parse would cut. */
 #ifndef UNSEEN_PYTHON_SETTINGS_H
 #define UNSEEN_PYTHON_SETTINGS_H
 
-#include "python.h"
+#include "state.h"
 
-/* Into a uint64_t. */
-int settings_u64(PyObject *object, void *out);
+/* A number, and its bounds. */
+struct setting {
+    const struct state *state;
+    const char *name;
+    uint64_t min;
+    uint64_t max;
+    uint64_t value;
+};
 
-/* Into an unsigned. */
-int settings_unsigned(PyObject *object, void *out);
+/* A converter ("O&") into a struct setting: TypeError, or SettingError for a number out of its
+ * bounds. */
+int settings_number(PyObject *object, void *setting);
 
 #endif

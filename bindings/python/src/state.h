@@ -6,6 +6,8 @@
 
 #include "python.h"
 
+#include <stddef.h>
+#include <structmember.h>
 #include <unseen.h>
 
 enum error_kind {
@@ -60,6 +62,16 @@ PyObject *state_no_pickle(PyObject *self, PyObject *ignored);
 #define STATE_NO_PICKLE                                                                            \
     {                                                                                              \
         "__reduce__", state_no_pickle, METH_NOARGS, NULL                                           \
+    }
+
+/* The members of a type whose objects can be referred to weakly: PyObject *weak_references in
+ * struct `object`, and PyObject_ClearWeakRefs in tp_dealloc. */
+#define STATE_WEAK_MEMBERS(object)                                                                 \
+    {                                                                                              \
+        {"__weaklistoffset__", T_PYSSIZET, offsetof(object, weak_references), READONLY, NULL},     \
+        {                                                                                          \
+            NULL, 0, 0, 0, NULL                                                                    \
+        }                                                                                          \
     }
 
 #endif

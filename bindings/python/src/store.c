@@ -6,10 +6,12 @@
 #include "settings.h"
 #include "url.h"
 
+#include <limits.h>
+
 /* ---- Opening --------------------------------------------------------------------------------- */
 
 /* Takes the store, in any case. */
-static PyObject *store_wrap(const struct state *state, struct unseen_store *store)
+static PyObject *store_wrap(const struct state *state, struct unseen_store *store, PyObject *path)
 {
     struct collection *c = collection_new(state->store_type);
     if (!c) {
@@ -17,21 +19,24 @@ static PyObject *store_wrap(const struct state *state, struct unseen_store *stor
         return NULL;
     }
     gate_init(&c->gate, true);
+    c->path = Py_NewRef(path);
     c->store = store;
     c->set = unseen_store_set(store);
     c->changes = GATE_ALONE;
     return (PyObject *)c;
 }
 
-static PyObject *open_path(const struct state *state, const char *path,
+static PyObject *open_path(const struct state *state, PyObject *path,
                            const struct unseen_store_options *options)
 {
     struct unseen_store *store;
     struct unseen_error error;
     PyThreadState *saved = PyEval_SaveThread();
-    const enum unseen_status status = unseen_store_open(&store, path, options, &error);
+    const enum unseen_status status =
+        unseen_store_open(&store, PyBytes_AsString(path), options, &error);
     PyEval_RestoreThread(saved);
-    return status == UNSEEN_OK ? store_wrap(state, store) : errors_set(state, status, &error);
+    return status == UNSEEN_OK ? store_wrap(state, store, path)
+                               : errors_set_file(state, status, &error, PyBytes_AsString(path));
 }
 
 /* The mode "r", "w" or "a" (as of files, but "w" does not empty the store). */
@@ -67,20 +72,25 @@ static PyObject *store_open(PyObject *module, PyObject *args, PyObject *kwargs)
     PyObject *profile = NULL;
     PyObject *rules = NULL;
     Py_ssize_t seed_len = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|O$OszdO&O&z#O&:open", names,
-                                     PyUnicode_FSConverter, &path, &profile, &rules, &mode,
-                                     &options.filter, &options.fpr, settings_u64, &options.capacity,
-                                     settings_unsigned, &options.key_bits, &options.seed, &seed_len,
-                                     settings_unsigned, &options.file_mode)) {
+    struct setting capacity = {state, "capacity", 0, UINT64_MAX, 0};
+    struct setting key_bits = {state, "key_bits", 0, UINT_MAX, 0};
+    struct setting file_mode = {state, "file_mode", 0, UINT_MAX, 0};
+    if (!PyArg_ParseTupleAndKeywords(
+            args, kwargs, "O&|O$OszdO&O&z#O&:open", names, PyUnicode_FSConverter, &path, &profile,
+            &rules, &mode, &options.filter, &options.fpr, settings_number, &capacity,
+            settings_number, &key_bits, &options.seed, &seed_len, settings_number, &file_mode)) {
         return NULL;
     }
     const bool is_named = (profile && profile != Py_None) || (rules && rules != Py_None);
     PyObject *url = is_named ? url_find(state, profile, rules) : NULL;
     PyObject *store = NULL;
     if (mode_of(state, mode, &options.mode) && (url || !is_named)) {
+        options.capacity = capacity.value;
+        options.key_bits = (unsigned)key_bits.value;
+        options.file_mode = (unsigned)file_mode.value;
         options.seed_len = (size_t)seed_len;
         options.profile = url ? unseen_url_id(url_of(url)) : NULL;
-        store = open_path(state, PyBytes_AsString(path), &options);
+        store = open_path(state, path, &options);
     }
     Py_XDECREF(url);
     Py_DECREF(path);
@@ -102,17 +112,23 @@ static PyObject *run_alone(struct collection *c,
     PyEval_RestoreThread(saved);
     gate_leave(&c->gate, GATE_ALONE);
     return status == UNSEEN_OK ? Py_NewRef(Py_None)
-                               : errors_set(state_of((PyObject *)c), status, &error);
+                               : errors_set_file(state_of((PyObject *)c), status, &error,
+                                                 PyBytes_AsString(c->path));
 }
 
 static enum unseen_status commit(struct collection *c, struct unseen_error *error)
 {
-    return unseen_store_commit(c->store, error);
+    const enum unseen_status status = unseen_store_commit(c->store, error);
+    c->has_changed = c->has_changed && status != UNSEEN_OK;
+    return status;
 }
 
+/* Once it is begun, a commit is waited for when the store is closed. */
 static enum unseen_status commit_begin(struct collection *c, struct unseen_error *error)
 {
-    return unseen_store_commit_begin(c->store, UINT64_MAX, 0, error);
+    const enum unseen_status status = unseen_store_commit_begin(c->store, UINT64_MAX, 0, error);
+    c->has_changed = c->has_changed && status != UNSEEN_OK;
+    return status;
 }
 
 static enum unseen_status forget(struct collection *c, struct unseen_error *error)
@@ -189,20 +205,61 @@ static PyObject *store_exit(PyObject *self, PyObject *args)
     return close_it((struct collection *)self, !type || type == Py_None);
 }
 
+static PyObject *path_of(const struct collection *c)
+{
+    return PyUnicode_DecodeFSDefault(PyBytes_AsString(c->path));
+}
+
+/* Warns that changes are lost, as Python's files warn that they were not closed. */
+static void warn_of_loss(struct collection *c)
+{
+    PyObject *type;
+    PyObject *value;
+    PyObject *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *path = path_of(c);
+    if (!path || PyErr_WarnFormat(PyExc_ResourceWarning, 1,
+                                  "the store %R was not closed: what was added and removed since "
+                                  "its last commit is forgotten",
+                                  path) < 0) {
+        PyErr_WriteUnraisable((PyObject *)Py_TYPE(c)); /* such as the warning, if it is an error */
+    }
+    Py_XDECREF(path);
+    PyErr_Restore(type, value, traceback);
+}
+
 /* Forgets all that was not committed. A child process only forgets the object: the store, its files
  * and its thread are the parent's. */
 static void store_dealloc(PyObject *self)
 {
     struct collection *c = (struct collection *)self;
-    PyTypeObject *type = Py_TYPE(self);
     if (c->store && !gate_is_foreign(&c->gate)) {
+        if (c->has_changed) {
+            warn_of_loss(c);
+        }
         PyThreadState *saved = PyEval_SaveThread();
         (void)unseen_store_close(c->store, NULL); /* nobody to tell */
         PyEval_RestoreThread(saved);
     }
-    gate_release(&c->gate);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
+    collection_free(self);
+}
+
+static PyObject *store_repr(PyObject *self)
+{
+    struct collection *c = (struct collection *)self;
+    const bool is_foreign = gate_is_foreign(&c->gate);
+    const Py_ssize_t n = c->store && !is_foreign ? collection_length(self) : 0;
+    PyObject *path = n < 0 ? NULL : path_of(c);
+    PyObject *repr = NULL;
+    if (path && c->store && !is_foreign) {
+        repr = PyUnicode_FromFormat("<unseen.Store %R of %zd, %s>", path, n,
+                                    unseen_set_profile(c->set));
+    } else if (path) {
+        repr = PyUnicode_FromFormat("<unseen.Store %R, %s>", path,
+                                    c->store ? "of the parent process" : "closed");
+    }
+    Py_XDECREF(path);
+    return repr;
 }
 
 /* ---- State ----------------------------------------------------------------------------------- */
@@ -239,16 +296,20 @@ static PyObject *store_closed(PyObject *self, void *Py_UNUSED(unused))
 static PyMethodDef store_methods[] = {
     COLLECTION_METHODS,
     {"info", store_info, METH_NOARGS,
-     PyDoc_STR("info($self, /)\n--\n\nA dict of statistics: keys, log_bytes, fpr, ...")},
+     PyDoc_STR("info($self, /)\n--\n\nA dict of statistics: those of Set.info, and fpr, key_bits, "
+               "log_bytes, dead_bytes, image_bytes, torn_bytes (cut from the end at open) and log "
+               "(whether there is one).")},
     {"commit", (PyCFunction)(void (*)(void))store_commit, METH_VARARGS | METH_KEYWORDS,
      PyDoc_STR("commit($self, *, wait=True)\n--\n\n"
                "Makes everything added and removed so far durable. Hand the new URLs over first: "
                "a crash before the commit makes them new again. With wait=False the store commits "
-               "on a thread of its own, within some 50 ms.")},
+               "on a thread of its own, within some 50 ms. FileError, such as on a full disk: the "
+               "store takes no more changes before it is opened again.")},
     {"close", (PyCFunction)(void (*)(void))store_close, METH_VARARGS | METH_KEYWORDS,
      PyDoc_STR("close($self, *, commit=True)\n--\n\n"
                "Commits and closes the store; with commit=False what was not committed is "
-               "forgotten.")},
+               "forgotten. The store is closed also if the commit fails. A store that is dropped "
+               "with changes that were not committed raises a ResourceWarning.")},
     {"refresh", store_refresh, METH_NOARGS,
      PyDoc_STR("refresh($self, /)\n--\n\n"
                "Of a store that is open to be read: takes over what others have committed since.")},
@@ -271,6 +332,8 @@ static PyType_Slot store_slots[] = {
                 "open its own."},
     {Py_tp_dealloc, store_dealloc},
     {Py_tp_methods, store_methods},
+    {Py_tp_members, collection_members},
+    {Py_tp_repr, store_repr},
     {Py_tp_getset, store_getters},
     {Py_sq_contains, collection_has},
     {Py_sq_length, collection_length},
@@ -285,9 +348,18 @@ PyType_Spec store_spec = {
 
 PyMethodDef store_functions[] = {
     {"open", (PyCFunction)(void (*)(void))store_open, METH_VARARGS | METH_KEYWORDS,
-     PyDoc_STR("open(path, profile=None, *, rules=None, mode='c', filter=None, fpr=0, capacity=0, "
-               "key_bits=0, seed=None, file_mode=0)\n--\n\n"
-               "Opens a store, and makes it if it does not exist (mode 'c'); 'w': it must exist; "
-               "'r': only to ask.\n\nThe settings are those of a new store. A store that exists "
-               "keeps its own, and a setting that differs raises MismatchError.")},
+     PyDoc_STR(
+         "open(path, profile=None, *, rules=None, mode='c', filter=None, fpr=0, capacity=0, "
+         "key_bits=0, seed=None, file_mode=0)\n--\n\n"
+         "Opens the store at path (str, bytes or a path).\n\n"
+         "mode: 'c' makes it if it does not exist; 'w': MissingError if it does not; 'r': only "
+         "to ask. BusyError: another process writes to it.\n\n"
+         "The other arguments are settings of a new store, and a check of one that exists: "
+         "MismatchError. None and 0 are the defaults of a new store, and the settings that an "
+         "old one has.\n\n"
+         "profile, rules, filter, fpr, capacity, seed: as of Set().\n"
+         "key_bits: 64, 96 or 128 bits of each key are kept, 8 to 16 bytes in the file; 0 "
+         "makes 64, or 96 if fpr needs them.\n"
+         "file_mode: who may open the store, as of os.chmod: 0o600 (the default) and any of "
+         "0o066.")},
     {NULL, NULL, 0, NULL}};

@@ -4,6 +4,7 @@
 #include "column.h"
 #include "errors.h"
 #include "items.h"
+#include "settings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -435,12 +436,8 @@ static PyObject *shard(PyObject *module, PyObject *const *args, Py_ssize_t nargs
     if (!take_arguments(&a, "shard", args, nargs, kwnames, 2)) {
         return NULL;
     }
-    const unsigned long long n = PyLong_AsUnsignedLongLong(a.values[1]);
-    if (PyErr_Occurred()) {
-        return NULL;
-    }
-    if (n < 1 || n > UINT32_MAX) {
-        PyErr_SetString(state->errors[ERROR_SETTING], "there are 1 to 4294967295 shares");
+    struct setting n = {state, "n", 1, UINT32_MAX, 0};
+    if (!settings_number(a.values[1], &n)) {
         return NULL;
     }
     PyObject *url = url_find(state, a.profile, a.rules);
@@ -448,7 +445,7 @@ static PyObject *shard(PyObject *module, PyObject *const *args, Py_ssize_t nargs
     struct unseen_bytes identity;
     PyObject *share =
         form && items_bytes(form, &identity)
-            ? PyLong_FromUnsignedLong(unseen_shard(identity.data, identity.len, (uint32_t)n))
+            ? PyLong_FromUnsignedLong(unseen_shard(identity.data, identity.len, (uint32_t)n.value))
             : NULL;
     Py_XDECREF(form);
     Py_XDECREF(url);
@@ -458,13 +455,14 @@ static PyObject *shard(PyObject *module, PyObject *const *args, Py_ssize_t nargs
 PyMethodDef url_methods[] = {
     {"canonicalize", FAST_METHOD(canonicalize_one), METH_FASTCALL | METH_KEYWORDS,
      PyDoc_STR("canonicalize(url, profile='crawl', *, rules=())\n--\n\n"
-               "The canonical form of the URL under the profile; a text that is not a URL comes "
-               "back as it is.")},
+               "The canonical form of the url, str or bytes, under the profile and the names of "
+               "rules that the profile does not have; a text that is not a URL comes back as it "
+               "is.")},
     {"canonicalize_many", FAST_METHOD(canonicalize_many), METH_FASTCALL | METH_KEYWORDS,
      PyDoc_STR("canonicalize_many(urls, profile='crawl', *, rules=())\n--\n\n"
-               "The canonical forms of the strings of an iterable, as a list; of an Arrow array or "
-               "stream, as "
-               "Strings, which are an Arrow array.")},
+               "The canonical forms of urls: of an iterable as a list; of an Arrow array or stream "
+               "as Strings, which are an Arrow array. profile and rules are as of "
+               "canonicalize().")},
     {"_explain", FAST_METHOD(explain_one), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"expressions", expressions, METH_O,
      PyDoc_STR(
@@ -472,7 +470,9 @@ PyMethodDef url_methods[] = {
          "The host-suffix/path-prefix expressions of the URL, by which lists of sites are "
          "asked (Safe Browsing v4); most specific first, empty for a text that is not a URL.")},
     {"shard", FAST_METHOD(shard), METH_FASTCALL | METH_KEYWORDS,
-     PyDoc_STR("shard(url, n, profile='crawl', *, rules=())\n--\n\n"
-               "Which of n shares the URL belongs to, 0 to n - 1: the same for all its spellings, "
-               "and that of `unseen --shard I/N` less 1.")},
+     PyDoc_STR(
+         "shard(url, n, profile='crawl', *, rules=())\n--\n\n"
+         "Which of n shares (1 to 2**32 - 1) the URL belongs to, 0 to n - 1: the same for all "
+         "its spellings under the profile and the rules, and that of `unseen --shard I/N` "
+         "less 1.")},
     {NULL, NULL, 0, NULL}};

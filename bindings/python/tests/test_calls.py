@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What all calls share: items, iterables that raise, signals, threads, forks, leaks, pickling."""
 
+import collections.abc
 import copy
 import gc
 import itertools
 import os
 import pickle
+import random
 import signal
 import subprocess
 import sys
@@ -14,6 +16,7 @@ import threading
 import time
 import tracemalloc
 import unittest
+import weakref
 
 import unseen
 
@@ -21,6 +24,9 @@ import unseen
 class Items(unittest.TestCase):
     def test_wrong_types(self):
         s = unseen.Set()
+        for wrong in bytearray(b"a"), memoryview(b"a"):
+            with self.assertRaisesRegex(TypeError, r"not <class '\w+'>: bytes\(url\) makes a copy"):
+                s.add(wrong)
         for wrong in None, 1, 1.5, [], bytearray(b"a"), memoryview(b"a"), object():
             for call in s.add, s.contains, s.remove, s.__contains__, unseen.canonicalize, unseen.expressions:
                 with self.assertRaisesRegex(TypeError, "a URL is str or bytes, not <class"):
@@ -35,6 +41,18 @@ class Items(unittest.TestCase):
             with self.assertRaises(TypeError):
                 call(1)
         self.assertEqual(len(s), 0)
+
+    def test_the_place_of_a_wrong_item(self):
+        s = unseen.Set()
+        for at in 0, 5, 31, 32, 1023, 1024, 5000:
+            urls = [f"http://e.com/{i}" for i in range(6000)]
+            urls[at] = None
+            for made in urls, tuple(urls), iter(urls), (u for u in urls):
+                for call in s.add_many, s.contains_many, s.remove_many, s.update, unseen.canonicalize_many:
+                    if iter(made) is made and call != s.add_many:
+                        continue
+                    with self.assertRaisesRegex(TypeError, f"^item {at}: a URL is str or bytes, not <class 'NoneType'>$"):
+                        call(made)
 
     def test_surrogates(self):
         s = unseen.Set()
@@ -174,19 +192,61 @@ class Items(unittest.TestCase):
         for i in 3, -4, 10**30:
             with self.assertRaises(IndexError):
                 mask[i]
+        for wrong in "0", 1.0, None:
+            with self.assertRaises(TypeError):
+                mask[wrong]
         with self.assertRaises(TypeError):
             unseen.Mask()
 
+    def test_a_mask_is_a_sequence(self):
+        random.seed(4)
+        for n in 0, 1, 2, 17:
+            mask = unseen.Set().add_many([f"{random.randrange(9)}" for _ in range(n)])
+            model = mask.tolist()
+            self.assertIsInstance(mask, collections.abc.Sequence)
+            self.assertEqual(list(reversed(mask)), model[::-1])
+            self.assertEqual(~mask, [not answer for answer in model])
+            for value in True, False, None, 1, 0, "a", 7:
+                self.assertEqual((mask.count(value), value in mask), (model.count(value), value in model))
+                for bounds in (), (1,), (0, 3), (-2,), (5, 2):
+                    try:
+                        place = model.index(value, *bounds)
+                    except ValueError:
+                        with self.assertRaises(ValueError):
+                            mask.index(value, *bounds)
+                    else:
+                        self.assertEqual(mask.index(value, *bounds), place)
+            for start, stop, step in itertools.product((None, -30, -2, 0, 1, 5, 10**30), (None, -3, 0, 4, 99), (None, -3, -1, 1, 2)):
+                part = mask[start:stop:step]
+                self.assertIs(type(part), unseen.Mask)
+                self.assertEqual(part.tolist(), model[start:stop:step])
+        with self.assertRaises(ValueError):
+            mask[::0]
+
     def test_pickling_is_refused(self):
         with tempfile.TemporaryDirectory() as folder, unseen.open(os.path.join(folder, "s")) as store:
-            for thing in unseen.Set(), store, unseen.Set().add_many(["a"]):
+            things = [unseen.Set(), store, unseen.Set().add_many(["a"]), unseen.Bitmap([1]), iter(unseen.Bitmap([1]))]
+            for thing in things:
                 for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
-                    with self.assertRaisesRegex(TypeError, "cannot be pickled or copied"):
+                    with self.assertRaisesRegex(TypeError, "cannot be pickled or copied: save it .*unseen.connect"):
                         pickle.dumps(thing, protocol)
+                with self.assertRaisesRegex(TypeError, "cannot be pickled"):
+                    pickle.dumps([{"function": thing.__class__.__repr__.__get__(thing)}])
                 with self.assertRaises(TypeError):
                     copy.copy(thing)
                 with self.assertRaises(TypeError):
                     copy.deepcopy(thing)
+
+
+    def test_weak_references(self):
+        with tempfile.TemporaryDirectory() as folder, unseen.open(os.path.join(folder, "s")) as store:
+            cache = weakref.WeakValueDictionary(set=(s := unseen.Set()), store=store, bits=(b := unseen.Bitmap()))
+            died = []
+            reference = weakref.ref(s, died.append)
+            self.assertEqual(len(cache), 3)
+            del s, b
+            gc.collect()
+            self.assertEqual((list(cache), reference(), died), (["store"], None, [reference]))
 
 
 class Threads(unittest.TestCase):

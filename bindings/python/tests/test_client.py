@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """connect(): the methods of a store, against a real `unseen serve`."""
 
+import errno
 import linecache
 import os
 import pickle
@@ -63,6 +64,55 @@ class Client(unittest.TestCase):
             with unseen.connect(server.address) as other:
                 self.assertNotIn("http://e.com/a", other)
                 self.assertIn("http://e.com/b", other)
+
+    def test_as_a_store(self):
+        """The arguments of a store, and what a block does at its end."""
+        server = self.serve()
+
+        def durable():
+            with unseen.connect(server.address) as other:
+                return other.stats()["durable"]
+
+        with unseen.connect(server.address) as c:
+            self.assertEqual(repr(c), f"<unseen.ServeClient {server.address!r}, crawl/1>")
+            with unseen.open(os.path.join(server.folder.name, "other")) as store:
+                store.add("a")
+                self.assertLessEqual(set(store.info()) - {"torn_bytes"}, set(c.info()))
+            self.assertIsNone(c.update(["a", "b"]))
+            self.assertIsNone(c.discard("b"))
+            self.assertIsNone(c.refresh())
+            self.assertIsNone(c.commit(wait=False))
+            self.assertEqual((len(c), "a" in c), (1, True))
+            with self.assertRaisesRegex(unseen.UnsupportedError, "has no claims: lease"):
+                c.claim_many(["a"], 60)
+        self.assertEqual(durable(), 3)
+        self.assertEqual(repr(c), f"<unseen.ServeClient {server.address!r}, closed>")
+        self.assertIsNone(c.close())
+        changes = [lambda c: c.add("c"), lambda c: c.add_many(["d"]), lambda c: c.remove("d"), lambda c: c.done(c.lease("e", 60))]
+        for i, change in enumerate(changes):
+            with self.subTest(i), unseen.connect(server.address) as c:
+                change(c)
+            self.assertEqual(durable(), 4 + i)
+        c = unseen.connect(server.address)
+        c.add("f")
+        c.close(commit=False)
+        with self.assertRaises(KeyError), unseen.connect(server.address) as c:
+            c.add("g")
+            raise KeyError
+        with unseen.connect(server.address) as c:
+            self.assertEqual(c.contains_many(["f", "g"]), [True, True])
+        c = unseen.connect(server.address, timeout=0.3)
+        c.add("h")
+        server.process.send_signal(signal.SIGSTOP)
+        with self.assertRaisesRegex(unseen.FileError, "timed out"):
+            c.close()
+        server.process.send_signal(signal.SIGCONT)
+        self.assertTrue(c.closed)
+
+    def test_a_store_without_a_log(self):
+        server = self.serve("--no-log")
+        with unseen.connect(server.address) as c:
+            self.assertTrue(c.add("a"))
 
     def test_leases(self):
         server = self.serve()
@@ -169,9 +219,12 @@ class Client(unittest.TestCase):
             with self.assertRaises(UnicodeEncodeError):
                 c.add("\ud800")
             self.assertEqual(len(c), 0)
-            with self.assertRaisesRegex(TypeError, "cannot be pickled"):
+            with self.assertRaisesRegex(TypeError, "cannot be pickled or copied: call unseen.connect in the other process"):
                 pickle.dumps(c)
-        for call in (lambda: c.add("a"), lambda: len(c), c.commit, lambda: c.add_many(["a"])):
+            with self.assertRaisesRegex(TypeError, "^item 1: a URL is str or bytes, not <class 'NoneType'>"):
+                c.add_many(["a", None])
+        for call in (lambda: c.add("a"), lambda: len(c), c.commit, lambda: c.commit(wait=False), lambda: c.add_many(["a"]),
+                     c.refresh, c.__enter__):
             with self.assertRaisesRegex(unseen.ClosedError, "it is closed"):
                 call()
         c.close()
@@ -182,17 +235,35 @@ class Client(unittest.TestCase):
                 unseen.connect(f"unix:{folder}/nobody")
             with self.assertRaisesRegex(unseen.FileError, "127.0.0.1:1: "):
                 unseen.connect("127.0.0.1:1")
-            for wrong in "", "host", "host:", "unix", "host:port":
-                with self.assertRaisesRegex(ValueError, "is not an address"):
+            for wrong in "", "host", "nope", "host:", "unix", "host:port", "host:65536", "host:-1", "host:٣", "host:7007x", "//h/k":
+                with self.assertRaisesRegex(unseen.SettingError, "is not an address"):
                     unseen.connect(wrong)
+            for wrong in 0, -1, float("nan"):
+                with self.assertRaisesRegex(unseen.SettingError, "timeout is a number of seconds, more than 0"):
+                    unseen.connect("127.0.0.1:1", timeout=wrong)
+            with self.assertRaisesRegex(unseen.SettingError, "has its profile and its rate already"):
+                unseen.connect("127.0.0.1:1", profile="crawl")
+            for call, code, path in (
+                (lambda: unseen.connect(f"unix:{folder}/nobody"), errno.ENOENT, f"{folder}/nobody"),
+                (lambda: unseen.connect(f"unix:{folder}"), errno.ECONNREFUSED, folder),
+                (lambda: unseen.connect("127.0.0.1:1"), errno.ECONNREFUSED, None),
+                (lambda: unseen.connect("unix:" + "x" * 300), errno.EIO, "x" * 300),
+            ):
+                with self.assertRaises(OSError) as caught:
+                    call()
+                for error in caught.exception, pickle.loads(pickle.dumps(caught.exception)):
+                    self.assertEqual((error.errno, error.filename), (code, path))
+                    self.assertIsInstance(error, unseen.Error)
+                    self.assertRegex(str(error), "^(unix|127.0.0.1):")
 
     def test_a_server_that_dies(self):
         server = Server()
         c = unseen.connect(server.address)
         c.add("a")
         server.stop(signal.SIGKILL)
-        with self.assertRaises(unseen.Error):
+        with self.assertRaises(unseen.FileError) as caught:
             c.add("b")
+        self.assertIn(caught.exception.errno, (errno.ECONNRESET, errno.EPIPE))
         self.assertTrue(c.closed)
         with self.assertRaises(unseen.ClosedError):
             c.add("b")
@@ -208,8 +279,9 @@ class Client(unittest.TestCase):
                 ask = {"token": None if server.address.startswith("unix:") else "secret-enough-token"}
                 slow = unseen.connect(server.address, timeout=0.3, **ask)
                 server.process.send_signal(signal.SIGSTOP)
-                with self.assertRaisesRegex(unseen.FileError, "timed out"):
+                with self.assertRaisesRegex(unseen.FileError, "timed out") as caught:
                     slow.add_many(["a", "b"])
+                self.assertEqual(caught.exception.errno, errno.ETIMEDOUT)
                 server.process.send_signal(signal.SIGCONT)
                 with self.subTest(server.address), unseen.connect(server.address, **ask) as c:
                     while c.stats()["clients"] > 1:
@@ -254,7 +326,7 @@ class Client(unittest.TestCase):
     def test_an_interrupt_at_each_line(self):
         """A client that goes on after an interrupt has no answer of another question."""
         server = self.serve()
-        clients = unseen.Client.__init__.__code__.co_filename
+        clients = unseen.ServeClient.__init__.__code__.co_filename
 
         def interrupt(frame, event, arg):
             if frame.f_code.co_filename != clients:

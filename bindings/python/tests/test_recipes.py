@@ -28,7 +28,7 @@ def programs():
     found = {}
     for block in re.findall(r"<!-- the test runs this -->\n((?:    .*\n|\n)+)", text):
         program = textwrap.dedent(block)
-        (name,) = re.findall(r"^(?:import|from) (pyarrow\.parquet|polars|duckdb|datatrove|pyspark)\b", program, re.M)[:1]
+        (name,) = re.findall(r"^(?:import|from) (pyarrow\.parquet|polars|pandas|duckdb|datatrove|pyspark)\b", program, re.M)[:1]
         found[name] = program
     return found
 
@@ -64,10 +64,12 @@ class Recipes(unittest.TestCase):
         table = pa.table({"url": urls, "row": range(len(urls))})
         pq.write_table(table, self.path("links.parquet"), row_group_size=50_000)
 
-    def write_links(self, n):
+    def write_links(self, n, nnulls=0):
         urls = list(some_urls(n))
+        for place in random.Random(4).sample(range(n), nnulls):
+            urls[place] = None
         self.write_table(urls)
-        return set(unseen.canonicalize_many(urls))
+        return set(unseen.canonicalize_many(filter(None, urls)))
 
     def run_program(self, program):
         done = subprocess.run([sys.executable, "-c", program], cwd=self.folder, capture_output=True, text=True, timeout=3000,
@@ -76,26 +78,40 @@ class Recipes(unittest.TestCase):
         return done.stdout
 
     def kept(self, name):
-        """The canonical forms of the rows that a program wrote."""
+        """The canonical forms of the rows that a program wrote, and None for those without a URL."""
         import pyarrow.parquet as pq
 
-        return unseen.canonicalize_many(pq.read_table(self.path(name))["url"].to_pylist())
+        return unseen.canonicalize_many(pq.read_table(self.path(name))["url"]).tolist()
 
     def check(self, name):
         program = self.program(name)
-        truth = self.write_links(100_000)
+        truth = self.write_links(100_000, 7)
         self.run_program(program)
         kept = self.kept("new.parquet")
-        self.assertEqual(len(kept), len(truth))
-        self.assertEqual(set(kept), truth)
+        self.assertEqual(len(kept), len(truth) + 7)
+        self.assertEqual(set(kept), truth | {None})
         self.run_program(program)
-        self.assertEqual(self.kept("new.parquet"), [])
+        self.assertEqual(self.kept("new.parquet"), [None] * 7)
 
     def test_pyarrow(self):
         self.check("pyarrow.parquet")
 
     def test_polars(self):
         self.check("polars")
+
+    def test_pandas(self):
+        self.check("pandas")
+
+    def test_masks(self):
+        """What takes a mask as it is, and what needs a list or an array."""
+        self.program("polars")
+        import polars as pl
+
+        frame = pl.DataFrame({"url": ["a", "a", "b"]})
+        mask = unseen.Set().add_many(frame["url"])
+        for made in mask, mask.tolist(), pl.Series(mask):
+            self.assertEqual(frame.filter(made)["url"].to_list(), ["a", "b"])
+        self.assertEqual(frame.filter(~mask)["url"].to_list(), ["a"])
 
     def test_duckdb(self):
         self.check("duckdb")

@@ -130,7 +130,7 @@ class Address(unittest.TestCase):
 
     def test_refused(self):
         for address in NO_ADDRESSES:
-            with self.subTest(address), self.assertRaises(ValueError):
+            with self.subTest(address), self.assertRaises(unseen.SettingError):
                 read_address(address)
 
     def test_no_password_is_shown(self):
@@ -189,7 +189,10 @@ class Client(unittest.TestCase):
             self.assertIs(c.add(b"HTTP://E.com:80/a#top"), False)
             self.assertIn("http://e.com/a", c)
             self.assertIs(c.contains("http://e.com/b"), False)
-            self.assertEqual(c.add_many(["http://e.com/a", "http://e.com/b", b"", "", None]), [False, True, True, False, None])
+            self.assertEqual(repr(c), f"<unseen.RedisClient '{self.server.address}/crawl', crawl/1>")
+            self.assertEqual(c.add_many(["http://e.com/a", "http://e.com/b", b"", ""]), [False, True, True, False])
+            with self.assertRaisesRegex(TypeError, "^item 1: a URL is str or bytes, not <class 'NoneType'>"):
+                c.add_many(["a", None])
             urls = [f"http://e.com/{i}" for i in range(20_000)] + ["x" * 60_000 + str(i) for i in range(100)]
             self.assertEqual(c.add_many(iter(urls)).count(True), len(urls))
             self.assertTrue(all(c.contains_many(urls)))
@@ -197,16 +200,21 @@ class Client(unittest.TestCase):
             self.assertIs(c.remove("http://e.com/a"), False)
             self.assertEqual(c.add_many([]).tolist(), [])
             self.assertEqual(c.add_many(["a\nb", "a\0b", "ü", "a\nb"]), [True, True, True, False])
-            self.assertIsNone(c.commit())
+            for call in c.commit, lambda: c.commit(wait=False), c.refresh, lambda: c.update([]), lambda: c.discard("never"):
+                self.assertIsNone(call())
             self.assertEqual(len(c), len(urls) + 5)
             info = c.info()
+            self.assertLessEqual(set(info), set(unseen.Set().info()))
+            with self.assertRaisesRegex(unseen.UnsupportedError, "keeps no URLs that could be taken: claim"):
+                c.take(1, 60)
             self.assertEqual((info["profile"], info["filter"]), ("crawl/1", "compact"))
             self.assertLessEqual(info["fpr_promise"], 5e-9)
             self.assertFalse(c.closed)
         self.assertTrue(c.closed)
         self.assertEqual(len(self.connect()), len(urls) + 5)
-        with self.assertRaises(unseen.ClosedError):
-            c.add("x")
+        for call in lambda: c.add("x"), c.commit, c.refresh, c.__enter__:
+            with self.assertRaises(unseen.ClosedError):
+                call()
 
     def test_same_answers_as_a_set(self):
         urls = [f"http://e.com/{random.randrange(3000)}" for _ in range(10_000)]

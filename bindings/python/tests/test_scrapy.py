@@ -4,6 +4,7 @@
 UNSEEN_CRASH_SCALE=10: 30 kills on 10,000 pages."""
 
 import importlib
+import itertools
 import json
 import logging
 import os
@@ -29,6 +30,7 @@ try:
 except ModuleNotFoundError:
     raise unittest.SkipTest("no Scrapy") from None
 
+import scrapy_matrix
 import scrapy_site
 from redis_server import READY, RedisServer, redis
 from scrapy import Request, Spider
@@ -158,6 +160,32 @@ class Filter(Folder):
         subprocess.run([TOOL, "import", "--format", "requests.seen", self.path("job", "seen.unseen"),
                         self.path("job", "requests.seen")], check=True)
         self.assertNotIn(False, self.verdicts(DupeFilter, {"JOBDIR": self.path("job")})[0])
+
+    def test_a_crawl_of_stock_that_is_not_imported(self):
+        """The log says that the crawl begins anew, and with which command it does not."""
+        self.verdicts(RFPDupeFilter, {"JOBDIR": self.path("job")})
+        seen = self.path("job", "requests.seen")
+
+        def opened(**settings):
+            df = DupeFilter.from_crawler(get_crawler(settings_dict={"JOBDIR": self.path("job"), **settings}))
+            df.open()
+            df.close("finished")
+
+        with self.assertLogs("unseen.scrapy", "WARNING") as logs:
+            opened()
+            opened(UNSEEN_STORE=self.path("other"))
+            opened(UNSEEN_STORE=self.path("urls"), UNSEEN_PROFILE="crawl")
+        self.assertEqual(len(logs.output), 3)
+        for line, store in zip(logs.output, ("job/seen.unseen", "other")):
+            self.assertIn(f"{seen} and the queue beside it are of Scrapy's own classes, and are not read", line)
+            self.assertIn(f"(unseen import --format requests.seen {self.path(store)} {seen} reads it", line)
+        self.assertNotIn("import", logs.output[2])
+        with self.assertNoLogs("unseen.scrapy"):
+            with unseen.open(self.path("job", "seen.unseen")) as store:
+                store.add("x")
+            opened()  # a crawl that has begun
+            os.truncate(seen, 0)
+            opened(UNSEEN_STORE=self.path("third"))
 
 
 class FakeDownloader:
@@ -593,6 +621,68 @@ class Crawls(Folder):
 
 
 @unittest.skipUnless(TOOL, "UNSEEN does not name the tool")
+class Matrix(Folder):
+    """Undisturbed crawls under all settings that say where requests and keys are: each page is fetched as often as by
+    Scrapy's own classes."""
+
+    def stores(self, cases):
+        """The setting UNSEEN_STORE of each case; None: it has none."""
+        database = None
+        for i, case in enumerate(cases):
+            if case["store"] == "server":
+                path = self.path(f"sock{i}")
+                server = subprocess.Popen([TOOL, "serve", self.path(f"served{i}"), "--listen", f"unix:{path}"],
+                                          stderr=subprocess.PIPE, text=True)
+                self.addCleanup(lambda server=server: (server.kill(), server.wait(), server.stderr.close()))
+                server.stderr.readline()
+                yield f"unix:{path}"
+            elif case["store"] == "redis":
+                if database is None:
+                    database = RedisServer()
+                    self.addCleanup(database.end)
+                yield f"redis://127.0.0.1:{database.port}/crawl{i}"
+            else:
+                yield self.path(f"file{i}") if case["store"] == "file" else None
+
+    def test_all_settings(self):
+        axes = {
+            "store": ["memory", "file", "server"] + ["redis"] * READY,
+            "jobdir": [False, True],
+            "profile": [None, "crawl"],
+            "way": ["addon", "filter"],
+            "callbacks": ["method", "lambda", "both"],
+        }
+        cases = [dict(zip(axes, values)) for values in itertools.product(*axes.values())]
+        # `unseen serve` does not tell whether a page waits there: a request that cannot be there fetches it again.
+        cases = [case for case in cases if (case["store"], case["way"], case["callbacks"]) != ("server", "addon", "both")]
+        cases += [{"store": "memory", "jobdir": jobdir, "profile": None, "way": "stock", "callbacks": callbacks}
+                  for jobdir in axes["jobdir"] for callbacks in axes["callbacks"]]
+        sites, crawls = [], []
+        for i, (case, store) in enumerate(zip(cases, self.stores(cases))):
+            sites.append(scrapy_site.Site(scrapy_matrix.PAGES))
+            self.addCleanup(sites[-1].close)
+            settings = {
+                "JOBDIR": self.path(f"job{i}") if case["jobdir"] else None,
+                "UNSEEN_STORE": store,
+                "UNSEEN_PROFILE": case["profile"],
+                **{"addon": {"ADDONS": {"unseen.scrapy.Addon": 0}}, "stock": {},
+                   "filter": {"DUPEFILTER_CLASS": "unseen.scrapy.DupeFilter"}}[case["way"]],
+            }
+            crawls.append([sites[-1].start, case["callbacks"], {k: v for k, v in settings.items() if v is not None}])
+        with open(self.path("crawls"), "w") as file:
+            json.dump(crawls, file)
+        done = subprocess.run([sys.executable, scrapy_matrix.__file__, self.path("crawls")], cwd=self.folder, text=True,
+                              capture_output=True, timeout=1200)
+        self.assertEqual(done.returncode, 0, done.stderr[-5000:])
+        self.assertEqual(set(json.loads(done.stdout)), {"finished"}, done.stderr[-5000:])
+        stock = sites[-1].fetched
+        self.assertEqual((stock["/p/0"], stock["/p/3"], stock["/late/1"], len(stock)), (2, 1, 3, scrapy_matrix.PAGES + 5))
+        for case, site in zip(cases, sites):
+            with self.subTest(**case):
+                self.assertEqual(site.fetched, stock)
+
+
+@unittest.skipUnless(TOOL, "UNSEEN does not name the tool")
 class Together(Folder):
     """Spiders that share a server."""
 
@@ -682,6 +772,23 @@ class Together(Folder):
         two.close()
         one.close()
         self.assertEqual(self.nleft(), 1)
+
+    def test_in_memory_and_at_the_server(self):
+        """One page, wanted by a request that can be at the server and by one that cannot: the first has it."""
+        self.serve()
+        one = Running(self, "unseen.scrapy.Scheduler", None, UNSEEN_STORE=self.setting.partition("=")[2])
+        self.addCleanup(one.close)
+        kept = [Request(f"http://e.com/{i}") for i in range(2)]
+        lost = [request.replace(callback=lambda response: None) for request in kept]
+        self.assertEqual(one.push(kept[0], lost[0], lost[1], kept[1]), [True, False, True, False])
+        self.assertEqual(one.push(*lost, *kept), [False] * 4)
+        pages = [one.pop(), one.pop()]
+        self.assertEqual({page.url for page in pages}, {request.url for request in kept})
+        self.assertEqual(one.push(*lost, *kept), [False] * 4)  # in flight
+        for page in pages:
+            one.done(page)
+        one.scheduler._tick()
+        self.assertEqual(one.push(*lost, *kept), [False] * 4)  # done
 
     def test_late(self):
         """A spider that stands still for longer than its lease says so, and every page is fetched."""

@@ -68,6 +68,20 @@ class Methods(unittest.TestCase):
         self.assertTrue(s.add(long))
         self.assertFalse(s.add(long.replace("http", "HTTP", 1)))
 
+    def test_as_of_a_python_set(self):
+        """A program that only adds, asks and removes may have a Python set or one of these."""
+        for seen in set(), unseen.Set():
+            self.assertIsNone(seen.update(["http://e.com/a", "http://e.com/b"]))
+            self.assertIsNone(seen.discard("http://e.com/a"))
+            self.assertIsNone(seen.discard("http://e.com/a"))
+            seen.add("http://e.com/c")
+            self.assertEqual((len(seen), bool(seen), "http://e.com/a" in seen), (2, True, False))
+            with self.assertRaises(TypeError):
+                seen.update(1)
+        with self.assertRaises(TypeError):
+            iter(seen)
+        self.assertEqual(repr(seen), "<unseen.Set of 2, crawl/1>")
+
     def test_info(self):
         s = unseen.Set(fpr=1e-5, filter="block", capacity=1000)
         s.add("a")
@@ -89,9 +103,18 @@ class Methods(unittest.TestCase):
         for wrong in ({"profile": 1}, {"rules": "strip-trackers"}, {"rules": [1]}, {"fpr": "x"}, {"nosuch": 1}):
             with self.assertRaises(TypeError, msg=wrong):
                 unseen.Set(**wrong)
-        for wrong in {"key_bits": 2**32 + 64}, {"threads": 2**32}, {"capacity": 2**64}, {"capacity": -1}, {"hashes": -1}:
-            with self.assertRaises(OverflowError, msg=wrong):
+        for wrong in ({"key_bits": 2**32 + 64}, {"threads": 2**32}, {"capacity": 2**64}, {"capacity": -1}, {"hashes": -1},
+                      {"threads": -1}, {"key_bits": -(2**80)}):
+            (name, value), = wrong.items()
+            with self.assertRaisesRegex(unseen.SettingError, f"^{name} is a number from 0 to [0-9]+, not {value}$"):
                 unseen.Set(**wrong)
+        for wrong in {"fpr": float("nan")}, {"fpr": float("inf")}, {"filter": "bloom", "capacity": 9, "bits_per_key": -1}, {
+                "filter": "bloom", "capacity": 9, "bits_per_key": float("nan")}:
+            with self.assertRaises(ValueError, msg=wrong):
+                unseen.Set(**wrong)
+        for urls in ["http://e.com/"], ("a", "b"), {"a"}, iter("ab"), b"crawl":
+            with self.assertRaisesRegex(TypeError, r"begins with the name of a profile, .* add URLs by update\(\)"):
+                unseen.Set(urls)
         with self.assertRaisesRegex(unseen.SettingError, "there is no filter \"nosuch\""):
             unseen.Set(filter="nosuch")
 

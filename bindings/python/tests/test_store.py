@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Store: what lasts and what is forgotten, and every way to open one wrongly."""
 
+import errno
 import os
+import pathlib
+import pickle
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import unittest
+import warnings
 
 import unseen
 
@@ -58,9 +63,109 @@ class Store(unittest.TestCase):
         s.commit(wait=False)
         s.commit()
         s.add("b")
-        del s
+        with self.assertWarns(ResourceWarning):
+            del s
         with unseen.open(self.path) as s:
             self.assertEqual(s.contains_many(["a", "b"]), [True, False])
+
+    def test_a_dropped_store_warns(self):
+        """If it has changes that were never handed to a commit, and only then."""
+        with unseen.open(self.path) as s:
+            s.update(["old", "older", "oldest"])
+
+        def fails(s):
+            with self.assertRaises(TypeError):
+                s.add_many([*map(str, range(1024)), None])
+
+        losing = [lambda s: s.add("a"), lambda s: s.add_many(["old", "a"]), lambda s: s.update(["a"]), lambda s: s.remove("old"),
+                  lambda s: s.remove_many(["a", "old"]), lambda s: s.discard("old"), lambda s: (s.add("x"), s.commit(), s.add("a")),
+                  lambda s: (s.commit(wait=False), s.add("a")), lambda s: (s.add("a"), s.add("a")), fails]
+        for i, change in enumerate(losing):
+            s = unseen.open(self.path)
+            change(s)
+            with self.subTest(i), self.assertWarnsRegex(ResourceWarning, "visited.unseen' was not closed: what was added"):
+                del s
+        harmless = [lambda s: None, lambda s: s.add("old"), lambda s: s.add_many(["old", "older"]), lambda s: s.remove("never"),
+                    lambda s: s.contains_many(["a"]), lambda s: (s.add("a"), s.commit()), lambda s: (s.add("b"), s.commit(wait=False)),
+                    lambda s: (s.add("c"), s.close()), lambda s: (s.add("d"), s.close(commit=False)), lambda s: s.refresh()]
+        for i, change in enumerate(harmless):
+            s = unseen.open(self.path)
+            change(s)
+            with self.subTest(i), warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                del s
+            self.assertEqual(caught, [])
+        with unseen.open(self.path, mode="r") as s:
+            self.assertEqual(s.contains_many(["a", "b", "c", "d", "x"]), [True, True, True, False, True])
+
+    def test_a_store_that_is_left_at_the_end_warns(self):
+        """Wherever the program has it; and the warning may be an error."""
+        places = {
+            "global": "s = unseen.open(path); s.add('a')",
+            "list": "kept = [unseen.open(path)]; kept[0].add('a')",
+            "class": "class A: s = unseen.open(path)\nA.s.add('a')",
+            "module": "import json; json.s = unseen.open(path); json.s.add('a')",
+            "cycle": "class A: pass\na = A(); a.a = a; a.s = unseen.open(path); a.s.add('a'); del a",
+            "closure": "s = unseen.open(path); f = lambda: s.add('a'); f(); del s",
+            "generator": "def g():\n  s = unseen.open(path); s.add('a'); yield\nkept = g(); next(kept)",
+            "exit": "s = unseen.open(path); s.add('a'); sys.exit(0)",
+            "thread": "import threading\ndef f():\n  s = unseen.open(path); s.add('a')\nt = threading.Thread(target=f); t.start(); t.join()",
+        }
+        for place, code in places.items():
+            for how in "always", "error":
+                code = "import sys, unseen\npath = sys.argv[1]\n" + code
+                done = subprocess.run([sys.executable, "-W", how, "-c", code, self.path], capture_output=True, text=True)
+                with self.subTest(place, how=how):
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertEqual(done.stderr.count(f"ResourceWarning: the store '{self.path}' was not closed"), 1, done.stderr)
+        with unseen.open(self.path, mode="r") as s:
+            self.assertEqual(len(s), 0)
+
+    def test_a_forked_child_warns_of_nothing(self):
+        code = ("import os, sys, unseen\ns = unseen.open(sys.argv[1]); s.add('a')\n"
+                "if os.fork() == 0: sys.exit(0)\nos.wait(); s.close()")
+        done = subprocess.run([sys.executable, "-W", "always", "-c", code, self.path], capture_output=True, text=True)
+        self.assertEqual(done.stderr.replace("DeprecationWarning", ""), "")
+        with unseen.open(self.path, mode="r") as s:
+            self.assertIn("a", s)
+
+    def test_repr(self):
+        s = unseen.open(self.path)
+        s.add("a")
+        self.assertEqual(repr(s), f"<unseen.Store '{self.path}' of 1, crawl/1>")
+        if (pid := os.fork()) == 0:
+            os._exit(repr(s) != f"<unseen.Store '{self.path}', of the parent process>")
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+        s.close()
+        self.assertEqual(repr(s), f"<unseen.Store '{self.path}', closed>")
+
+    def test_errors_of_files(self):
+        """They have the number and the path of an OSError, and the sentence as their text, also behind a pickle."""
+        folder = pathlib.Path(self.folder)
+        unseen.open(self.path).close()
+        busy = unseen.open(self.path)
+        self.addCleanup(busy.close)
+        (folder / "file").write_text("")
+        nothing, below = str(folder / "nothing"), str(folder / "file" / "x")
+        cases = [
+            (lambda: unseen.open(self.path), unseen.BusyError, errno.EAGAIN, self.path),
+            (lambda: unseen.open(nothing, mode="w"), unseen.MissingError, errno.ENOENT, nothing),
+            (lambda: unseen.open(os.fsencode(nothing), mode="r"), unseen.MissingError, errno.ENOENT, nothing),
+            (lambda: unseen.open(pathlib.Path(below)), unseen.FileError, errno.ENOTDIR, below),
+            (lambda: unseen.Set.load(nothing), unseen.MissingError, errno.ENOENT, nothing),
+            (lambda: unseen.Set.load(self.folder), unseen.FileError, errno.EISDIR, self.folder),
+            (lambda: unseen.Set().save(below), unseen.FileError, errno.ENOTDIR, below),
+            (lambda: unseen.List(nothing), unseen.MissingError, errno.ENOENT, nothing),
+        ]
+        for i, (call, class_, code, path) in enumerate(cases):
+            with self.subTest(i):
+                with self.assertRaises(class_) as caught:
+                    call()
+                for error in caught.exception, pickle.loads(pickle.dumps(caught.exception)):
+                    self.assertEqual((type(error), error.errno, error.filename), (class_, code, path))
+                    self.assertEqual(str(error), error.strerror)
+                    self.assertRegex(str(error), re.escape(path) + "|cannot")
+        self.assertEqual((str(unseen.FileError("mine")), str(unseen.FileError())), ("mine", ""))
 
     def test_closed_object_raises(self):
         s = unseen.open(self.path)
@@ -181,7 +286,7 @@ class Store(unittest.TestCase):
             "resource.setrlimit(resource.RLIMIT_FSIZE, (40000, 40000))\n"
             "s.add_many(map(str, range(50000)))\n"
             "try: s.commit()\n"
-            "except unseen.FileError as error: print(error)\n"
+            "except unseen.FileError as error: print(error, error.errno, error.filename == sys.argv[1])\n"
             "try: s.add('more')\n"
             "except unseen.StoppedError: print('stopped')\n"
             "try: s.close()\n"
@@ -190,7 +295,7 @@ class Store(unittest.TestCase):
         )
         done = subprocess.run([sys.executable, "-c", code, self.path], capture_output=True, text=True)
         self.assertEqual(done.stderr, "")
-        self.assertRegex(done.stdout, r"^cannot write .*visited.unseen.*: .*\nstopped\nclose\n$")
+        self.assertRegex(done.stdout, r"^cannot write .*visited.unseen.*: .* 27 True\nstopped\nclose\n$")
         with unseen.open(self.path) as s:
             self.assertEqual(s.add_many(map(str, range(50000))).count(True), 50000)
 

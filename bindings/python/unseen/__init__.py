@@ -9,14 +9,16 @@
 docs/python.md of the project is the guide.
 """
 
+import collections.abc as _abc
 import sysconfig as _sysconfig
 
 if _sysconfig.get_config_var("Py_GIL_DISABLED"):
     raise ImportError("unseen relies on the GIL: use a build of Python that has it, not the free-threaded one")
 
-from ._client import Client, connect
+from ._client import Client
 from ._explain import Explained, Explanation, Step, explain
 from ._redis import RedisClient
+from ._serve import ServeClient, connect
 from ._unseen import (
     Bitmap,
     BusyError,
@@ -43,6 +45,9 @@ from ._unseen import (
     shard,
 )
 
+_abc.Sequence.register(Mask)
+_abc.Sequence.register(Strings)
+
 __all__ = [
     "Bitmap",
     "BusyError",
@@ -59,6 +64,7 @@ __all__ = [
     "MissingError",
     "ReadOnlyError",
     "RedisClient",
+    "ServeClient",
     "Set",
     "SettingError",
     "Step",

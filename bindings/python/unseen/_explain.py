@@ -60,8 +60,8 @@ def _bytes(text: Url) -> bytes:
 
 
 def explain(url: Url, *others: Url, profile: str | None = "crawl", rules: Iterable[str] = ()) -> Explanation:
-    """Why URLs are, or are not, the same: an Explanation, with .same and, for each URL, the steps to its
-    canonical form."""
+    """Why the url and the others are, or are not, the same under the profile and the rules (as of canonicalize()): an
+    Explanation, with .same and, for each URL, the steps to its canonical form."""
     urls = []
     for each in (url, *others):
         canonical, form, steps, identity = _explain(each, profile, rules=rules)

@@ -4,21 +4,24 @@ an optional dependency, the protocol."""
 
 from __future__ import annotations
 
+import errno
 import os
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from ._batches import batches
+from ._client import Client, batches
 from ._redis_url import read_address
-from ._unseen import ClosedError, Error, FileError, Mask, MissingError, _mask, _strings, shard
+from ._unseen import ClosedError, Error, FileError, Mask, MissingError, UnsupportedError, _mask, shard
 
 if TYPE_CHECKING:
+    from ._client import Question
     from ._unseen import _Urls as Urls
 
 _COMMAND = 512  # URLs: the server answers nobody else meanwhile
 _QUESTION = 8192  # URLs: commands that are sent together
 _QUESTION_BYTES = 1 << 22
 _SLOTS = 16384
+_COMMANDS = {"add": "UNSEEN.ADD", "contains": "UNSEEN.EXISTS", "remove": "UNSEEN.REMOVE"}
 
 
 def _key_names(key: bytes, n: int, key_slot: Any) -> list[bytes]:
@@ -33,12 +36,11 @@ def _key_names(key: bytes, n: int, key_slot: Any) -> list[bytes]:
     raise AssertionError
 
 
-class RedisClient:
-    """A set in a Redis or Valkey server with the module; made by unseen.connect(). It has the methods of a store.
+class RedisClient(Client):
+    """The client of a set in a Redis or Valkey server with the module; made by unseen.connect().
 
-    Threads may share a client. A child process made by fork must connect itself. When the connection is lost, the call
-    raises FileError: the server may have done what it did not answer. An interrupt in the middle of a call closes the
-    client.
+    When the connection is lost, the call raises FileError: the server may have done what it did not answer. An interrupt
+    in the middle of a call closes the client.
     """
 
     def __init__(
@@ -76,7 +78,6 @@ class RedisClient:
             self._options["socket_keepalive"] = True
         self._client: Any = redis.Redis(**self._options)
         try:
-            #: The URL identity of the set, as "crawl/1".
             self.profile = self._find_profile() or self._make(profile, fpr)
         except BaseException:
             self.close()
@@ -91,17 +92,24 @@ class RedisClient:
             error, redis.AuthenticationError
         ):
             missing = isinstance(error.__context__, FileNotFoundError) or "No such file" in text
-            return (MissingError if missing else FileError)(f"{self._address}: {text}")
+            code = errno.ETIMEDOUT if isinstance(error, redis.TimeoutError) else getattr(error.__context__, "errno", None)
+            sentence = f"{self._address}: {text}"
+            if missing:
+                return MissingError(errno.ENOENT, sentence, self._options.get("unix_socket_path"))
+            return FileError(code or errno.ECONNRESET, sentence)
         if "unknown command" in text and "unseen." in text.lower():
             text += "; the server needs --loadmodule unseen.so"
         return Error(f"{self._address}: {text}")
 
-    def _run(self, commands, atomic=False):
-        """The answers to commands, which are sent together. An answer may be an exception of redis-py."""
+    def _check_open(self) -> None:
         if os.getpid() != self._pid:
             raise RuntimeError("it belongs to the parent process: connect after the fork")
         if self._client is None:
             raise ClosedError("it is closed")
+
+    def _run(self, commands, atomic=False):
+        """The answers to commands, which are sent together. An answer may be an exception of redis-py."""
+        self._check_open()
         try:
             answers = self._send(commands, atomic)
             moved = [i for i, answer in enumerate(answers) if self._is_moved(answer)]
@@ -171,7 +179,7 @@ class RedisClient:
     def _ask_many(self, command, urls, *words, answers_of=(0, 1)):
         """The answers to the URLs; None for None. The URLs go to their keys."""
         marks = []
-        for question in batches(_strings(urls), _item, _QUESTION, _QUESTION_BYTES):
+        for question in batches(urls, _item, _QUESTION, _QUESTION_BYTES):
             commands, places = [], []
             parts = [[] for _ in self._keys]
             for i, item in enumerate(question):
@@ -197,72 +205,18 @@ class RedisClient:
     def _key_of(self, item):
         return 0 if len(self._keys) == 1 else shard(item, len(self._keys), self.profile)
 
-    def _ask_mask(self, command, urls):
-        return _mask(bytes(2 if mark is None else mark for mark in self._ask_many(command, urls)))
+    def _ask_mask(self, question: Question, urls: Urls) -> Mask:
+        return _mask(bytes(2 if mark is None else mark for mark in self._ask_many(_COMMANDS[question], urls)))
 
-    def _ask_one(self, command, url):
-        return self._ask_many(command, [_item(url)])[0] == 1
+    def _ask_one(self, question: Question, url: str | bytes) -> bool:
+        return self._ask_many(_COMMANDS[question], [_item(url)])[0] == 1
 
     # ---- the methods of a store
 
-    def add(self, url: str | bytes, /) -> bool:
-        """Adds the URL. True if it is new."""
-        return self._ask_one("UNSEEN.ADD", url)
-
-    def contains(self, url: str | bytes, /) -> bool:
-        """True if the URL is in the set; as `in`."""
-        return self._ask_one("UNSEEN.EXISTS", url)
-
-    __contains__ = contains
-
-    def remove(self, url: str | bytes, /) -> bool:
-        """Removes the URL. True if it was there."""
-        return self._ask_one("UNSEEN.REMOVE", url)
-
-    def add_many(self, urls: Urls, /) -> Mask:
-        """Adds the strings of an iterable, or of an Arrow array, up to 8,192 in one round trip. The mask is True
-        for each that is new. After an error, the round trips before are added, and of that round trip any part."""
-        return self._ask_mask("UNSEEN.ADD", urls)
-
-    def contains_many(self, urls: Urls, /) -> Mask:
-        """The mask is True for each URL that is in the set."""
-        return self._ask_mask("UNSEEN.EXISTS", urls)
-
-    def remove_many(self, urls: Urls, /) -> Mask:
-        """Removes the URLs. The mask is True for each that was there."""
-        return self._ask_mask("UNSEEN.REMOVE", urls)
-
-    # ---- claims
-
-    def claim_many(self, urls: Urls, seconds: int, /) -> list[int | None]:
-        """Claims URLs for so many seconds. For each: 1, it is new and yours; 0, it is in the set; -1, another worker has
-        it."""
-        return self._ask_many("UNSEEN.CLAIM", urls, seconds, answers_of=(-1, 0, 1))
-
-    def lease(self, url: str | bytes, seconds: int, /) -> str | bytes | None:
-        """A token if the URL is new: it is yours for so many seconds, and nobody else's. None if it was
-        seen, or another worker has it. The token is the URL."""
-        return url if self.claim_many([_item(url)], seconds) == [1] else None
-
-    def done(self, *tokens: str | bytes) -> int:
-        """The URLs of these leases are seen from now on. How many of them were not before."""
-        return self._ask_many("UNSEEN.ACK", tokens).count(1)
-
-    def renew(self, seconds: int, /, *tokens: str | bytes) -> int:
-        """These leases end so many seconds from now. How many of them had not ended yet."""
-        return self._ask_many("UNSEEN.RENEW", tokens, seconds).count(1)
-
-    def give_back(self, *tokens: str | bytes) -> int:
-        """Others may have the URLs of these leases a second from now. How many of the leases had not ended yet."""
-        return self.renew(1, *tokens)
-
-    # ---- as a store
-
-    def commit(self) -> None:
-        """Does nothing: when the server's data is durable is the server's setting."""
+    def commit(self, *, wait: bool = True) -> None:
+        self._check_open()
 
     def info(self) -> dict[str, Any]:
-        """A dict of statistics: keys, memory, fpr_promise, ..."""
         found = []
         for answer in self._ask_keys("UNSEEN.INFO"):
             if not isinstance(answer, Exception):
@@ -271,35 +225,46 @@ class RedisClient:
                 raise self._error(answer)
         return {
             "keys": sum(pairs["urls"] for pairs in found),
-            "memory": sum(pairs["bytes"] for pairs in found),
+            "memory_bytes": sum(pairs["bytes"] for pairs in found),
             "profile": self.profile,
             "filter": found[0]["filter"] if found else "",
             "fpr_promise": float(found[0]["fpr promised"]) if found else 0.0,
             "fpr_estimate": max((float(pairs["fpr now"]) for pairs in found), default=0.0),
         }
 
-    def __len__(self) -> int:
-        return self.info()["keys"]
-
     @property
     def closed(self) -> bool:
         """Whether the connection is closed."""
         return self._client is None
 
-    def close(self) -> None:
-        """Ends the connection. Everything that was answered stays in the set."""
+    def close(self, *, commit: bool = True) -> None:
         if self._client is not None and os.getpid() == self._pid:
             self._client.close()
         self._client = None
 
-    def __enter__(self) -> RedisClient:
-        return self
+    # ---- claims
 
-    def __exit__(self, *exception: object) -> None:
-        self.close()
+    def claim_many(self, urls: Urls, seconds: int, /) -> list[int | None]:
+        return self._ask_many("UNSEEN.CLAIM", urls, seconds, answers_of=(-1, 0, 1))
 
-    def __reduce__(self):
-        raise TypeError("a connection cannot be pickled or copied: call unseen.connect there")
+    def lease(self, url: str | bytes, seconds: int, /) -> str | bytes | None:
+        return url if self.claim_many([_item(url)], seconds) == [1] else None
+
+    def done(self, *tokens: str | bytes) -> int:
+        return self._ask_many("UNSEEN.ACK", tokens).count(1)
+
+    def renew(self, seconds: int, /, *tokens: str | bytes) -> int:
+        return self._ask_many("UNSEEN.RENEW", tokens, seconds).count(1)
+
+    def give_back(self, *tokens: str | bytes) -> int:
+        """Others may have the URLs of the leases with these tokens a second from now. How many of the leases had not
+        ended yet."""
+        return self.renew(1, *tokens)
+
+    def take(self, n: int, seconds: int, /) -> list[tuple[str, bytes]]:
+        raise UnsupportedError(
+            f"{self._address}: Redis keeps no URLs that could be taken: claim those that you have, with claim_many()"
+        )
 
 
 def _pairs(answer):

@@ -14,6 +14,8 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from ._unseen import SettingError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -45,11 +47,11 @@ def without_password(address: str) -> str:
 
 
 def read_address(address: str) -> Place:
-    """Reads an address. Raises ValueError if it is none, or names no key."""
+    """Reads an address. Raises SettingError if it is none, or names no key."""
     rest, password = _take_password(_bytes(address))
     shown = _text(rest)
     if re.match(r"(redis|valkey)s://", address):
-        raise ValueError(f"{shown}: TLS is not spoken here: let a tunnel listen on 127.0.0.1, and use redis://")
+        raise SettingError(f"{shown}: TLS is not spoken here: let a tunnel listen on 127.0.0.1, and use redis://")
     try:
         if rest.startswith(b"redis+unix:"):
             options, key, nshards = _read_local(rest.removeprefix(b"redis+unix:"))
@@ -57,12 +59,12 @@ def read_address(address: str) -> Place:
             options, key, nshards = _read_remote(rest.partition(b"://")[2])
             options["password"] = password
     except ValueError:
-        raise ValueError(
+        raise SettingError(
             f"{shown} is not an address: redis://HOST:PORT/KEY, in a password / as %2F, ? as %3F and @ as %40, in a key @, "
             "too; behind it ?shards=N, a power of 2 up to 1024"
         ) from None
     if not key:
-        raise ValueError(f"{shown} names no key: redis://HOST:PORT/KEY")
+        raise SettingError(f"{shown} names no key: redis://HOST:PORT/KEY")
     return Place(shown, options, key, nshards)
 
 

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from scrapy.utils.request import RequestFingerprinterProtocol
     from typing_extensions import Self
 
-_NONE = SeenSettings(None, 0, None, None, 1, 60)
+logger = logging.getLogger(__name__)
+
+_NONE = SeenSettings(None, 0, None, None, 1, 60, None)
 
 
 class DupeFilter(dupefilters.RFPDupeFilter):
@@ -102,6 +104,18 @@ class DupeFilter(dupefilters.RFPDupeFilter):
             profile = self._seen.profile
         self._profile = profile
         self._has_urls = not profile.startswith("none")
+        if wanted.stock_seen and not wanted.is_served and len(self._seen) == 0:
+            self._warn_of_stock(wanted.stock_seen)
+
+    def _warn_of_stock(self, path):
+        way = "go on without this add-on, or begin anew in an empty JOBDIR"
+        if not self._has_urls:
+            way = f"unseen import --format requests.seen {self.settings.store} {path} reads it, but not the queue"
+        logger.warning(
+            "%(path)s and the queue beside it are of Scrapy's own classes, and are not read: this crawl fetches again what"
+            " they have seen (%(way)s)",
+            {"path": path, "way": way},
+        )
 
     def _item(self, request: Request) -> str:
         if self._has_urls and request.method == "GET" and not request.body and not request.meta.get("verbatim_url"):
@@ -172,7 +186,4 @@ class DupeFilter(dupefilters.RFPDupeFilter):
     def abandon(self) -> None:
         """Closes the store without what was not committed."""
         if self.is_durable and self._seen is not None:
-            if self.settings.is_served:
-                self._seen.close()
-            else:
-                self._seen.close(commit=False)
+            self._seen.close(commit=False)

@@ -49,6 +49,11 @@ class RedisJobs(RedisClient):
             return None
         return _WAITS + key
 
+    def is_known(self, key: Any, /) -> bool:
+        """Whether a request is kept, or done."""
+        kept, done = self._do(("HEXISTS", self._requests, key), ("UNSEEN.EXISTS", self._key, key))
+        return kept == 1 or done[0] == 1
+
     def give_back(self, *tokens: Any) -> int:
         """The requests wait for a spider."""
         keys = [token.removeprefix(_WAITS) for token in tokens]

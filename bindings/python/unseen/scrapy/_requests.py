@@ -16,6 +16,7 @@ a power cut could leave a request seen and not queued."""
 
 from __future__ import annotations
 
+import errno
 import pickle
 import sqlite3
 import zlib
@@ -64,7 +65,7 @@ class RequestFile:
         except BaseException as error:
             self._db.close()
             if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
-                raise BusyError(f"{path}: another crawl has it; two crawls need a JOBDIR each") from None
+                raise BusyError(errno.EAGAIN, f"{path}: another crawl has it; two crawls need a JOBDIR each", path) from None
             if isinstance(error, sqlite3.Error):
                 raise Error(f"{path}: {error}") from None
             if isinstance(error, UnicodeDecodeError):  # in SQLite's own sentence

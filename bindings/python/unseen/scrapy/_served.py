@@ -24,7 +24,7 @@ from scrapy.core import scheduler
 from scrapy.utils.asyncio import create_looping_call
 
 from .. import Error, canonicalize, connect
-from .._client import TooLongError
+from .._serve import TooLongError
 from ._progress import close_spider, requests_done, wake_engine
 from ._redis_jobs import RedisJobs
 from ._requests import dump, load
@@ -86,7 +86,7 @@ class ServedScheduler(scheduler.Scheduler):
         if not self._failed:
             self._settle()
             self._client.give_back(*filter(None, self._tokens.values()))
-        self._client.close()
+        self._client.close(commit=not self._failed)
 
     # ---- requests
 
@@ -121,7 +121,7 @@ class ServedScheduler(scheduler.Scheduler):
 
     def _enqueue_in_memory(self, request, key, error):
         if not request.dont_filter:
-            if key in self._held or self._client.contains(key):
+            if key in self._held or self._client.is_known(key):
                 self.df.log(request, self.spider)
                 return False
             self._held.add(key)

@@ -25,6 +25,7 @@ class SeenSettings(NamedTuple):
     token: str | None  #: of a server at a port
     commit_interval: float  #: seconds
     lease: int  #: seconds
+    stock_seen: str | None  #: what Scrapy's own filter has left in JOBDIR
 
     @property
     def is_served(self) -> bool:
@@ -66,4 +67,10 @@ def read_settings(settings: BaseSettings) -> SeenSettings:
         settings.get("UNSEEN_TOKEN"),
         interval,
         lease,
+        _stock_seen(folder) if folder else None,
     )
+
+
+def _stock_seen(folder):
+    path = os.path.join(folder, "requests.seen")
+    return path if os.path.isfile(path) and os.path.getsize(path) > 0 else None
