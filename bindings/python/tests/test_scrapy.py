@@ -384,13 +384,16 @@ class InFlight(Folder):
     def test_no_jobdir_profile(self):
         """With UNSEEN_PROFILE other spellings of a request in memory are duplicates while it waits and when it is done,
         under the rules of a store that is there, too."""
-        with unseen.open(self.path("rules"), rules=["strip-trackers"]) as store:
-            rules = store.profile
-        for name, profile, other in ("s", "crawl", "HTTP://E.com/a#b"), ("rules", rules, "http://e.com/a?utm_source=x"):
+        for name in "rules", "rules2":
+            with unseen.open(self.path(name), rules=["strip-trackers"]) as store:
+                rules = store.profile
+        plain, spelled, tracked = "http://e.com/a", "HTTP://E.com/a#b", "http://e.com/a?utm_source=x"
+        for name, profile, first, other in (("s", "crawl", plain, spelled), ("t", "crawl", spelled, plain),
+                                            ("rules", rules, plain, tracked), ("rules2", rules, tracked, spelled)):
             settings = {"JOBDIR": None, "UNSEEN_STORE": self.path(name), "UNSEEN_PROFILE": profile}
             one = self.running(**settings)
-            self.assertEqual(one.push(Request("http://e.com/a"), Request(other), Request("http://e.com/b")), [True, False, True])
-            self.assertEqual([one.pop().url, one.pop().url], ["http://e.com/b", "http://e.com/a"])
+            self.assertEqual(one.push(Request(first), Request(other), Request("http://e.com/b")), [True, False, True])
+            self.assertEqual([one.pop().url, one.pop().url], ["http://e.com/b", Request(first).url])
             self.assertEqual(one.push(Request(other)), [False])
             one.in_progress.clear()
             one.close()

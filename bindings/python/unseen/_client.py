@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ._unseen import _strings
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from ._unseen import Mask
     from ._unseen import _Urls as Urls
-
-Question = Literal["add", "contains", "remove"]
 
 
 class Client:
@@ -29,10 +27,10 @@ class Client:
     profile: str
     _address: str
 
-    def _ask_one(self, question: Question, url: str | bytes) -> bool:
+    def _ask_one(self, question: str, url: str | bytes) -> bool:
         raise NotImplementedError
 
-    def _ask_mask(self, question: Question, urls: Urls) -> Mask:
+    def _ask_mask(self, question: str, urls: Urls) -> Mask:
         raise NotImplementedError
 
     # ---- the methods of a store

@@ -14,7 +14,6 @@ from ._redis_url import read_address
 from ._unseen import ClosedError, Error, FileError, Mask, MissingError, UnsupportedError, _mask, shard
 
 if TYPE_CHECKING:
-    from ._client import Question
     from ._unseen import _Urls as Urls
 
 _COMMAND = 512  # URLs: the server answers nobody else meanwhile
@@ -205,10 +204,10 @@ class RedisClient(Client):
     def _key_of(self, item):
         return 0 if len(self._keys) == 1 else shard(item, len(self._keys), self.profile)
 
-    def _ask_mask(self, question: Question, urls: Urls) -> Mask:
+    def _ask_mask(self, question: str, urls: Urls) -> Mask:
         return _mask(bytes(2 if mark is None else mark for mark in self._ask_many(_COMMANDS[question], urls)))
 
-    def _ask_one(self, question: Question, url: str | bytes) -> bool:
+    def _ask_one(self, question: str, url: str | bytes) -> bool:
         return self._ask_many(_COMMANDS[question], [_item(url)])[0] == 1
 
     # ---- the methods of a store

@@ -19,7 +19,6 @@ from ._redis_url import is_redis
 from ._unseen import ClosedError, Error, FileError, Mask, MissingError, SettingError, UnsupportedError, _mask
 
 if TYPE_CHECKING:
-    from ._client import Question
     from ._unseen import _Urls as Urls
 
 _BATCH = 1024
@@ -146,12 +145,12 @@ class ServeClient(Client):
                 raise Error(_sentence(answer))
         return answers
 
-    def _ask_one(self, question: Question, url: str | bytes) -> bool:
+    def _ask_one(self, question: str, url: str | bytes) -> bool:
         request = _LETTERS[question] + b" " + _item(url)
         self._has_changed |= question != "contains"
         return self._ask(request) == b"1"
 
-    def _ask_mask(self, question: Question, urls: Urls) -> Mask:
+    def _ask_mask(self, question: str, urls: Urls) -> Mask:
         answers = bytearray()
         for batch in batches(urls, _item, _BATCH, _LINE_MAX):
             items = [item for item in batch if item is not None]
