@@ -63,6 +63,9 @@ browser.listeners.add(message => {
     }
 });
 
+// Whether nothing stands below the sentence: no empty box, button or axis.
+const hidden = `[...document.querySelectorAll('pre, .more, .copy, svg, table')].every(e => e.getClientRects().length === 0)`;
+
 // Types a question into the fields, as a hand would, and waits for the whole answer.
 async function ask(question) {
     await browser.evaluate(`(() => { const q = ${JSON.stringify(question)};
@@ -71,7 +74,7 @@ async function ask(question) {
         document.getElementById('n').dispatchEvent(new Event('input', {bubbles: true})); })()`);
     await browser.until('window.unseenDone > 0');
     return browser.evaluate(`({plan: window.unseenPlan, ms: window.unseenTime, verdict: document.getElementById('verdict').innerText,
-        bad: ['n', 'p', 'm'].filter(id => document.getElementById(id).getAttribute('aria-invalid') === 'true').join('')})`);
+        hidden: ${hidden}, bad: ['n', 'p', 'm'].filter(id => document.getElementById(id).getAttribute('aria-invalid') === 'true').join('')})`);
 }
 
 async function check_answers() {
@@ -92,7 +95,7 @@ async function check_answers() {
             const found = difference(JSON.parse(text), (({whole, ...rest}) => rest)(answer.plan));
             check(found === '', `${words}: tool and page differ: ${found}`);
         }
-        check(answer.bad === '' && answer.verdict.length > 10, `${words}: ${answer.bad} ${answer.verdict}`);
+        check(answer.bad === '' && answer.verdict.length > 10 && !answer.hidden, `${words}: ${answer.bad} ${answer.verdict}`);
         times.push(answer.ms);
     }
     times.sort((a, b) => a - b);
@@ -108,12 +111,12 @@ async function check_spellings() {
         ['m', '8 GB', '8G'], ['m', '512 MiB', '512M'], ['m', '8g', '8G'], ['m', '1.5 TB', '1.5T'], ['m', '4096 bytes', '4096'],
         ['n', 'many', null], ['n', '-5', null], ['n', '0', null], ['n', '1.5', null], ['n', '1e400', null], ['n', 'NaN', null],
         ['n', 'Infinity', null], ['n', '9'.repeat(400), null], ['n', '<b>1</b>', null], ['n', '0x10', null],
-        ['p', '0', null], ['p', '1', null], ['p', '100%', null], ['p', '-1e-4', null], ['p', '1e-999', null], ['p', '2', null],
+        ['n', 'million', null], ['p', '%', null], ['p', '0', null], ['p', '1', null], ['p', '100%', null], ['p', '-1e-4', null], ['p', '1e-999', null], ['p', '2', null],
         ['m', '8 apples', null], ['m', '0', null], ['m', '1e99', null], ['m', '9999999T', null]];
     for (const [field, typed, meant] of same) {
         const answer = await ask({n: '1e7', [field]: typed});
         if (meant === null) {
-            check(answer.bad === field, `${field} = ${typed} is not refused`);
+            check(answer.bad === field && answer.hidden, `${field} = ${typed} is not refused`);
             continue;
         }
         const found = difference(JSON.parse(tool({n: '1e7', [field]: meant})), (({whole, ...rest}) => rest)(answer.plan));
@@ -143,6 +146,17 @@ async function check_words() {
     // A hash names a question.
     await browser.evaluate('location.hash = "#n=5e6&p=1e-3&lang=en"');
     await browser.until('window.unseenPlan.capacity === 5e6');
+    for (const [wrong, marked] of [['n=100%20million&p=0', 'p'], ['n=many&p=2&m=8%20apples', 'n,p,m'], ['n=', ''], ['n=%ff&p=%', 'n,p']]) {
+        await browser.go('about:blank');
+        await browser.go(`${url}#${wrong}&lang=en`);
+        await browser.until('window.unseenDone > 0');
+        const found = await browser.evaluate(`[...document.querySelectorAll('[aria-invalid=true]')].map(e => e.id).join()`);
+        check(found === marked && await browser.evaluate(hidden) === (marked !== ''), `a link with ${wrong}: ${found}`);
+        check(marked === '' || /^Correct the fields/.test(await browser.evaluate('document.getElementById("verdict").innerText')), `a link with ${wrong} is told`);
+    }
+    await browser.go('about:blank');
+    await browser.go(`${url}#n=5e6&p=1e-3&lang=en`);
+    await browser.until('window.unseenDone > 0');
 }
 
 // Keyboard and screen reader: every control is reached by Tab and has a name; the answer is announced.
@@ -190,6 +204,7 @@ async function check_without_wasm() {
     const {identifier} = await browser.call('Page.addScriptToEvaluateOnNewDocument', {source: 'delete globalThis.WebAssembly'});
     await browser.go(url);
     check(/WebAssembly/.test(await browser.evaluate('document.getElementById("verdict").innerText')), 'no word about the missing WebAssembly');
+    check(await browser.evaluate(hidden), 'empty boxes without WebAssembly');
     await browser.call('Page.removeScriptToEvaluateOnNewDocument', {identifier});
 }
 

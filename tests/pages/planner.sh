@@ -25,4 +25,5 @@ noticed() {
 }
 noticed "the wrong field" "s/texts.forEach((text, i) => put(i, text))/texts.forEach((text, i) => put(i === 1 ? 2 : i === 2 ? 1 : 0, text))/"
 noticed "a field without a name" 's/<label for="m" data-t="m">/<label data-t="m">/'
-echo "2 planted faults were noticed"
+noticed "empty boxes" 's/section.hidden = !yes/section.hidden = false/'
+echo "3 planted faults were noticed"
