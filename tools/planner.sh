@@ -26,7 +26,7 @@ trap 'rm -rf "$objects"' EXIT
 flags="--target=wasm32-wasi -std=c11 -D_GNU_SOURCE -D_WASI_EMULATED_MMAN -ffunction-sections -fdata-sections
     -mnontrapping-fptoint -Wall -Wextra -Werror -isystem planner/wasi -Iinclude -Isrc -Icli"
 for source in planner/*.c planner/wasi/*.c src/base/{cpu,error,memory,pages,sized,status}.c \
-    src/{filter,hash,kind,set}/*.c src/list/{geometry,plan}.c \
+    src/{bits,tags,hash,kind,set,url}/*.c src/list/{geometry,plan}.c \
     cli/commands/plan_{solve,print}.c cli/options/number.c cli/print/{abilities,chart}.c; do
     case $source in
     src/bits/rate.c | src/list/geometry.c) level=-O2 ;;
