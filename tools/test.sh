@@ -321,10 +321,10 @@ stage_long_crash() {
     return $status
 }
 
-# Kills of servers and clients, sessions of strangers, and the worked systems.
+# Kills of servers and clients, sessions of strangers, spellings of paths, and the worked systems.
 stage_long_serve() {
     long_build release unseen || return 1
-    long_test release UNSEEN_CRASH_SCALE 10 '^cli/(serve_clients|example_(batch|crawler|spiders|cms|shards))$'
+    long_test release UNSEEN_CRASH_SCALE 10 '^cli/(serve_clients|path_spellings|example_(batch|crawler|spiders|cms|shards))$'
 }
 
 # The cache guard with 200,000 rows and a million requests for absent keys.
