@@ -9,7 +9,7 @@
 #               library, the tests of the tool with the label "bytes"
 #               + all tests of the tool, and all SIMD levels of unit tests
 #     tsan      the tests with threads, under ThreadSanitizer
-#               + unit/store and unit/list_spill, which take minutes there
+#               + unit/list, unit/list_spill and unit/store, which take minutes there
 #     fuzz      each fuzz target for a few seconds in the build of asan, starting from its corpus
 #     portable  unit tests as s390x (big endian), under qemu
 #               + as aarch64
@@ -183,7 +183,7 @@ stage_asan() {
 }
 
 stage_tsan() {
-    local slow='^unit/(store|list_spill)/'
+    local slow='^unit/(list|list_spill|store)/'
     [ -z "$all" ] || slow='^$'
     configure_build tsan unseen thread_tests print_urls -- --preset tsan &&
         $fixed ctest --preset tsan $not_in_all -E "$slow"
@@ -235,10 +235,10 @@ run_fuzzers() {
     [ "$ntargets" -gt 0 ] && [ "$nbroken" = 0 ]
 }
 
-# Not the tests that take minutes under qemu, nor those of a machine's memory.
+# Not the tests that take minutes under qemu, nor those of a machine's memory, nor the one that counts work.
 stage_portable() {
     local slow='bitmap|block|key_attack|limits|list|list_changes|list_page|list_parts|list_spill'
-    slow="^unit/($slow|order|rate|reserve|set|store|store_filters|store_refresh|url_fast|url_node)/"
+    slow="^unit/($slow|order|rate|reserve|set|store|store_filters|store_refresh|url_fast|url_node|work)/"
     local status=0 arch
     for arch in s390x ${all:+aarch64}; do
         tools/portable.sh $arch -R '/portable$' -E "$slow" || status=1
