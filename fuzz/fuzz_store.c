@@ -174,15 +174,35 @@ static void write_file(const char *path, const struct file *file)
 
 /* ---- The log by the format alone ------------------------------------------------------------- */
 
+/* Whether the runs of a record of that length have all its keys, and later times each. */
+static bool runs_fit(const uint8_t *r, size_t len)
+{
+    const size_t n = pair_le32(r + 28);
+    uint32_t end = 0;
+    uint64_t time = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *run = r + len - 8 - 16 * (n - i);
+        if (pair_le32(run) <= end || pair_le32(run + 4) != 0 ||
+            (i > 0 && pair_le64(run + 8) <= time)) {
+            return false;
+        }
+        end = pair_le32(run);
+        time = pair_le64(run + 8);
+    }
+    return n == 0 || (end == pair_le32(r + 24) && time == pair_le64(r + 48));
+}
+
 static bool is_intact(const uint8_t *bytes, size_t offset, size_t rest, uint64_t id)
 {
     const uint8_t *r = bytes + offset;
     if (rest < PAIR_RECORD_HEAD + 8 || memcmp(r, "UNSR", 4) != 0 || pair_le64(r + 8) != offset ||
-        r[6] || r[7] || pair_le32(r + 28) != 0 || pair_le32(r + 24) > (1u << 20)) {
+        r[6] || r[7] || pair_le32(r + 24) > (1u << 20) ||
+        pair_le32(r + 28) > (r[4] == 1 ? pair_le32(r + 24) : 0) ||
+        pair_le64(r + 48) > PAIR_TIME_MAX) {
         return false;
     }
     const size_t len = pair_record_len(r);
-    return (r[4] == 1 || r[4] == 2) && len <= rest &&
+    return len <= rest && runs_fit(r, len) && (r[4] == 1 || r[4] == 2) &&
            XXH3_64bits_withSeed(r, len - 8, id) == pair_le64(r + len - 8);
 }
 

@@ -28,7 +28,8 @@ enum {
     REST_UNTIL = 8192, /* so many begun changes end a rest */
     BEGUN_MAX =
         32768, /* the caller waits before it begins more; a crash can repeat that many lines */
-    CHANGES_MIN = 1024
+    CHANGES_MIN = 1024,
+    RUNS_MIN = 16
 };
 
 /* ---- rows of changes ---- */
@@ -38,6 +39,7 @@ static void release_changes(const struct unseen__log *log, struct unseen__change
     const size_t step = unseen__key_bytes(log->header.key_bits);
     unseen__free(&log->allocator, changes->keys, changes->cap * step);
     unseen__free(&log->allocator, changes->removed, changes->cap);
+    unseen__free(&log->allocator, changes->times, changes->cap * sizeof(*changes->times));
     *changes = (struct unseen__changes){0};
 }
 
@@ -50,6 +52,7 @@ static void copy_changes(const struct unseen__log *log, struct unseen__changes *
     if (n > 0) {
         memmove(to->keys + at * step, from->keys + from->start * step, n * step);
         memmove(to->removed + at, from->removed + from->start, n);
+        memmove(to->times + at, from->times + from->start, n * sizeof(*to->times));
     }
 }
 
@@ -78,9 +81,9 @@ static bool reserve_changes(const struct unseen__log *log, struct unseen__change
     }
     larger.keys = unseen__alloc(&log->allocator, larger.cap * step, 8);
     larger.removed = unseen__alloc(&log->allocator, larger.cap, 8);
-    if (!larger.keys || !larger.removed) {
-        unseen__free(&log->allocator, larger.keys, larger.cap * step);
-        unseen__free(&log->allocator, larger.removed, larger.cap);
+    larger.times = unseen__alloc(&log->allocator, larger.cap * sizeof(*larger.times), 8);
+    if (!larger.keys || !larger.removed || !larger.times) {
+        release_changes(log, &larger);
         return false;
     }
     copy_changes(log, &larger, 0, changes, changes->n);
@@ -121,6 +124,24 @@ static enum unseen_status pack_bits(struct unseen__committer *c, const uint8_t *
     return UNSEEN_OK;
 }
 
+/* Says in the record when its keys came: in one run for each time, if there are several. */
+static enum unseen_status pack_runs(struct unseen__committer *c, struct unseen__record *record)
+{
+    const uint64_t *times = c->writing.times;
+    record->time = times[record->n - 1];
+    for (uint32_t i = 0; times[0] != record->time && i < record->n; i++) {
+        if (i > 0 && times[i] == times[i - 1]) {
+            c->runs[record->nruns - 1].end = i + 1;
+        } else if (array_grow(&c->log->allocator, &c->runs, &c->runs_cap, record->nruns + 1,
+                              RUNS_MIN, sizeof(*c->runs))) {
+            c->runs[record->nruns++] = (struct unseen__run){.end = i + 1, .time = times[i]};
+        } else {
+            return UNSEEN_ERR_NOMEM;
+        }
+    }
+    return UNSEEN_OK;
+}
+
 int unseen__output_checksum(int fd, uint64_t len, uint64_t *checksum_out)
 {
     uint8_t bytes[UNSEEN__OUTPUT_END_LEN];
@@ -154,12 +175,15 @@ static enum unseen_status commit_changes(struct unseen__committer *c, struct uns
     if (c->log->header.read_features & UNSEEN__FEATURE_NO_LOG) {
         return UNSEEN_OK;
     }
-    const enum unseen_status status = pack_bits(c, &bits);
+    enum unseen_status status = pack_bits(c, &bits);
+    if (status == UNSEEN_OK) {
+        status = pack_runs(c, &record);
+    }
     if (status != UNSEEN_OK) {
         return unseen__error_status(error, status, c->log->path);
     }
     record.flags = bits ? UNSEEN__FLAG_REMOVALS : 0;
-    return unseen__log_append(c->log, record, c->writing.keys, bits, true, error);
+    return unseen__log_append(c->log, record, c->writing.keys, bits, c->runs, true, error);
 }
 
 /* Tells an event loop that a commit has ended. A counter that is full wakes it as well. */
@@ -276,12 +300,14 @@ enum unseen_status unseen__committer_reserve(struct unseen__committer *c, size_t
     return reserve_changes(c->log, &c->waiting, n) ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
 }
 
-void unseen__committer_note(struct unseen__committer *c, struct unseen_key key, bool removed)
+void unseen__committer_note(struct unseen__committer *c, struct unseen_key key, bool removed,
+                            uint64_t time)
 {
     const unsigned key_bits = c->log->header.key_bits;
     const size_t i = c->waiting.start + c->waiting.n++;
     unseen__keys_pack(&key, 1, key_bits, c->waiting.keys + i * unseen__key_bytes(key_bits));
     c->waiting.removed[i] = removed;
+    c->waiting.times[i] = time;
 }
 
 static enum unseen_status failure(const struct unseen__committer *c, struct unseen_error *error)
@@ -399,6 +425,7 @@ void unseen__committer_release(struct unseen__committer *c)
         release_changes(c->log, &c->begun);
         release_changes(c->log, &c->writing);
         array_free(&c->log->allocator, &c->bits, &c->bits_cap, 1);
+        array_free(&c->log->allocator, &c->runs, &c->runs_cap, sizeof(*c->runs));
     }
 }
 

@@ -12,11 +12,12 @@
 
 #include "log/log.h"
 
-/* A row of n changes, at start..start+n of the arrays: packed keys, and a 1 for each removed
- * key. */
+/* A row of n changes, at start..start+n of the arrays: packed keys, a 1 for each removed key, and
+ * when each was made. */
 struct unseen__changes {
     uint8_t *keys;
     uint8_t *removed;
+    uint64_t *times;
     size_t start;
     size_t n;
     size_t cap;
@@ -51,6 +52,8 @@ struct unseen__committer {
     struct unseen__changes writing;
     uint8_t *bits;
     size_t bits_cap;
+    struct unseen__run *runs;
+    size_t runs_cap;
     int wake[2]; /* a pipe: a byte in it ends a rest early */
     pthread_t thread;
 };
@@ -64,9 +67,9 @@ enum unseen_status unseen__committer_start(struct unseen__committer *committer,
 /* Makes room for n more waiting changes. Errors: NOMEM; nothing has changed. */
 enum unseen_status unseen__committer_reserve(struct unseen__committer *committer, size_t n);
 
-/* Adds a waiting change. unseen__committer_reserve has made room for it. */
+/* Adds a waiting change. unseen__committer_reserve has made room for it. Times do not go back. */
 void unseen__committer_note(struct unseen__committer *committer, struct unseen_key key,
-                            bool removed);
+                            bool removed, uint64_t time);
 
 /* Hands the first n waiting changes to the thread. Errors: NOMEM (no change was handed over),
  * ARGUMENT (more changes than a record can hold), and the errors of earlier commits. */

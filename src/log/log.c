@@ -136,6 +136,13 @@ static enum unseen_status explain_header(const struct unseen__log *log, enum uns
     }
 }
 
+/* A log whose head was moved has a record there. */
+static bool is_cut_before(const struct unseen__log *log, uint64_t head)
+{
+    uint64_t size = 0;
+    return head > UNSEEN__RECORDS_OFFSET && unseen__file_size(log->fd, &size) == 0 && size <= head;
+}
+
 /* Reads both copies of the header and uses an intact one. If both are bad, the error is VERSION if
  * either has another version, FOREIGN if neither has the magic, else CORRUPT. */
 static enum unseen_status read_header(struct unseen__log *log, struct unseen_error *error)
@@ -152,9 +159,17 @@ static enum unseen_status read_header(struct unseen__log *log, struct unseen_err
     enum unseen_status a = unseen__header_decode(bytes, &log->header);
     enum unseen_status b = unseen__header_decode(second, a == UNSEEN_OK ? &spare : &log->header);
     if (a == UNSEEN_OK && b == UNSEEN_OK && len == sizeof(bytes) &&
-        memcmp(bytes, second, UNSEEN__HEADER_LEN) != 0) {
+        !unseen__headers_agree(bytes, second)) {
         return unseen__error(error, UNSEEN_ERR_CORRUPT, 0, "the two headers of %s differ",
                              log->path);
+    }
+    /* The copies are written one after the other when the log begins later than before. */
+    const bool second_is_later =
+        a == UNSEEN_OK && b == UNSEEN_OK && spare.head.offset > log->header.head.offset;
+    const bool differ =
+        a == UNSEEN_OK && b == UNSEEN_OK && spare.head.offset != log->header.head.offset;
+    if (second_is_later) {
+        log->header.head = spare.head;
     }
     /* A copy that was cut off was not read: its bytes here are zeros, which may happen to be
      * right. */
@@ -173,11 +188,11 @@ static enum unseen_status read_header(struct unseen__log *log, struct unseen_err
         return explain_header(log, UNSEEN_ERR_VERSION, len, error);
     }
     log->header_damaged = a != UNSEEN_OK || b != UNSEEN_OK;
-    log->cut_short = len < sizeof(bytes);
-    if (!log->header_damaged || log->cut_short || !log->writable) {
+    log->cut_short = len < sizeof(bytes) || is_cut_before(log, log->header.head.offset);
+    if (!(log->header_damaged || differ) || log->cut_short || !log->writable) {
         return UNSEEN_OK;
     }
-    const bool first_is_good = a == UNSEEN_OK;
+    const bool first_is_good = a == UNSEEN_OK && !second_is_later;
     int failed = unseen__file_write(log->fd, first_is_good ? UNSEEN__HEADER_LEN : 0,
                                     first_is_good ? bytes : second, UNSEEN__HEADER_LEN);
     failed = failed ? failed : unseen__file_sync(log->fd);
@@ -205,6 +220,8 @@ enum unseen_status unseen__log_open(struct unseen__log *log, const char *path, b
 
 /* The header holds the secret. Until the log gets its rights, only its owner may read it. */
 static const unsigned MODE_AT_WORK = 0600;
+
+static const struct unseen__log_head new_head = {.offset = UNSEEN__RECORDS_OFFSET};
 
 /* Gives the file the owner and rights of `other`; without `other`, the rights `mode`. */
 static int set_rights(int fd, const struct stat *other, unsigned mode)
@@ -243,6 +260,7 @@ static enum unseen_status log_make(struct unseen__log *log, const struct unseen_
                                    struct unseen_error *error)
 {
     log->header = *header;
+    log->header.head = new_head;
     char *new_path = unseen__path_with(&log->allocator, log->file, suffix);
     enum unseen_status status = UNSEEN_ERR_NOMEM;
     if (!new_path) {
@@ -414,7 +432,10 @@ enum unseen_status unseen__log_start_draft(struct unseen__log *log, const char *
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = make_draft(log, header, NULL, mode, error);
+    struct unseen__log_header fresh = *header;
+    fresh.head = new_head;
+    status = make_draft(log, &fresh, NULL, mode, error);
+    unseen__secret_forget(&fresh.secret);
     if (status != UNSEEN_OK) {
         unseen__log_release(log);
     }
@@ -429,7 +450,7 @@ static enum unseen_status copy_records(struct unseen__log *log, const struct uns
     if (!array_resize(&log->allocator, &log->buf, &log->cap, COPY_LEN, 1)) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
     }
-    for (uint64_t at = UNSEEN__RECORDS_OFFSET; code == 0 && at < old->end;) {
+    for (uint64_t at = old->header.head.offset; code == 0 && at < old->end;) {
         const size_t wanted = old->end - at < COPY_LEN ? (size_t)(old->end - at) : COPY_LEN;
         size_t got = 0;
         code = unseen__file_read(old->fd, at, log->buf, wanted, &got);
@@ -446,6 +467,7 @@ static enum unseen_status copy_records(struct unseen__log *log, const struct uns
     log->last_offset = old->last_offset;
     log->number = old->number;
     log->record_checksum = old->record_checksum;
+    log->time = old->time;
     return code ? unseen__error_io(error, "write", log->new_path, code) : UNSEEN_OK;
 }
 
@@ -484,7 +506,8 @@ enum unseen_status unseen__log_publish_draft(struct unseen__log *log, const stru
 /* ---- appending ---- */
 
 enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__record record,
-                                      const uint8_t *payload, const uint8_t *bits, bool sync,
+                                      const uint8_t *payload, const uint8_t *bits,
+                                      const struct unseen__run *runs, bool sync,
                                       struct unseen_error *error)
 {
     const unsigned key_bits = log->header.key_bits;
@@ -496,6 +519,7 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
     }
     record.offset = log->end;
     record.number = log->number + 1;
+    record.time = record.time > log->time ? record.time : log->time;
     memset(log->buf, 0, len);
     unseen__record_encode_head(&record, log->buf);
     if (payload) {
@@ -504,6 +528,11 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
     if (bits) {
         memcpy(log->buf + unseen__record_bits_offset(&record, key_bits), bits,
                ((size_t)record.n + 7) / 8);
+    }
+    for (uint32_t i = 0; i < record.nruns; i++) {
+        unseen__record_run_encode(&runs[i], log->buf +
+                                                unseen__record_runs_offset(&record, key_bits) +
+                                                (size_t)i * UNSEEN__RUN_LEN);
     }
     const uint64_t checksum = unseen__record_checksum(log->buf, len, log->header.id);
     store_le64(log->buf + len - UNSEEN__RECORD_TAIL, checksum);
@@ -522,6 +551,7 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
     log->end += len;
     log->number = record.number;
     log->record_checksum = checksum;
+    log->time = record.time;
     return UNSEEN_OK;
 }
 
@@ -530,7 +560,7 @@ enum unseen_status unseen__log_append_empty(struct unseen__log *log, bool sync,
 {
     const struct unseen__record empty = {.kind = UNSEEN__RECORD_CHANGES,
                                          .output_len = UNSEEN__NO_OUTPUT};
-    return unseen__log_append(log, empty, NULL, NULL, sync, error);
+    return unseen__log_append(log, empty, NULL, NULL, NULL, sync, error);
 }
 
 enum unseen_status unseen__log_append_end(struct unseen__log *log, struct unseen_error *error)

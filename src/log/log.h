@@ -26,6 +26,7 @@ struct unseen__log {
     uint64_t last_offset; /* 0: there is no record */
     uint64_t number;
     uint64_t record_checksum;
+    uint64_t time;                  /* the latest of its records */
     struct unseen__file_stamp torn; /* the file, if a long torn end was found; else zeros */
     bool ends_open; /* the last record that this process appended has keys or text */
 
@@ -83,11 +84,13 @@ bool unseen__log_has_name(const struct unseen__log *log);
 /* True if the file has changed since that stamp, or another file has its name. */
 bool unseen__log_has_changed(const struct unseen__log *log, const struct unseen__file_stamp *since);
 
-/* Appends a record; its offset, number and checksum are filled in here. keys are packed; bits may
- * be NULL if the record lacks UNSEEN__FLAG_REMOVALS. Returns when the record is written, and with
+/* Appends a record; its offset, number and checksum are filled in here, and its time is at least
+ * that of the record before. keys are packed; bits may be NULL if the record lacks
+ * UNSEEN__FLAG_REMOVALS, runs if it has none. Returns when the record is written, and with
  * `sync` when it is durable. After an error, append nothing more. Errors: IO, NOMEM. */
 enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__record record,
-                                      const uint8_t *payload, const uint8_t *bits, bool sync,
+                                      const uint8_t *payload, const uint8_t *bits,
+                                      const struct unseen__run *runs, bool sync,
                                       struct unseen_error *error);
 
 /* Appends a record without keys. Errors: IO, NOMEM. */

@@ -11,6 +11,8 @@ enum {
     PROFILE_OFFSET = 4096, /* the second page of the header */
     PROFILE_CHECKSUM_OFFSET = 4080,
     CHECKSUM_OFFSET = 4088,
+    HEAD_OFFSET = 144, /* of struct unseen__log_head */
+    HEAD_LEN = 72,
     CHANGES_FLAGS = UNSEEN__FLAG_REMOVALS | UNSEEN__FLAG_CLOSED
 };
 
@@ -36,6 +38,43 @@ static enum unseen_status check_header(const uint8_t *bytes, const uint8_t magic
     return load_le32(bytes + 8) == FORMAT_VERSION ? UNSEEN_OK : UNSEEN_ERR_VERSION;
 }
 
+static void encode_log_head(const struct unseen__log_head *head, uint8_t *bytes)
+{
+    store_le64(bytes, head->offset);
+    store_le64(bytes + 8, head->number);
+    store_le64(bytes + 16, head->nchanges);
+    store_le64(bytes + 24, head->time);
+    store_le64(bytes + 32, head->output_offset);
+    store_le64(bytes + 40, head->output_len);
+    store_le64(bytes + 48, head->output_checksum);
+    store_le64(bytes + 56, head->note);
+    store_le64(bytes + 64, head->output_closed);
+}
+
+static struct unseen__log_head decode_log_head(const uint8_t *bytes)
+{
+    return (struct unseen__log_head){
+        .offset = load_le64(bytes),
+        .number = load_le64(bytes + 8),
+        .nchanges = load_le64(bytes + 16),
+        .time = load_le64(bytes + 24),
+        .output_offset = load_le64(bytes + 32),
+        .output_len = load_le64(bytes + 40),
+        .output_checksum = load_le64(bytes + 48),
+        .note = load_le64(bytes + 56),
+        .output_closed = load_le64(bytes + 64) != 0,
+    };
+}
+
+static bool window_is_valid(uint64_t window, const struct unseen__log_head *head)
+{
+    const bool is_moved = head->offset > UNSEEN__RECORDS_OFFSET;
+    return (window == 0 || (window >= UNSEEN__WINDOW_MIN && window <= UNSEEN__WINDOW_MAX)) &&
+           head->offset >= UNSEEN__RECORDS_OFFSET && head->offset % 8 == 0 &&
+           is_moved == (head->number > 0) && (window > 0 || !is_moved) &&
+           head->output_offset < head->offset && head->time <= UNSEEN__TIME_MAX;
+}
+
 void unseen__header_encode(const struct unseen__log_header *header,
                            uint8_t bytes[UNSEEN__HEADER_LEN])
 {
@@ -54,6 +93,8 @@ void unseen__header_encode(const struct unseen__log_header *header,
     memcpy(bytes + 104, header->filter, UNSEEN__FILTER_NAME_LEN);
     store_le32(bytes + 120, header->hashes);
     store_le_double(bytes + 128, header->bits_per_key);
+    store_le64(bytes + 136, header->window);
+    encode_log_head(&header->head, bytes + HEAD_OFFSET);
     memcpy(bytes + PROFILE_OFFSET, header->profile, UNSEEN__PROFILE_LEN);
     store_le64(bytes + PROFILE_CHECKSUM_OFFSET,
                unseen__checksum(bytes + PROFILE_OFFSET, UNSEEN__PROFILE_LEN));
@@ -86,15 +127,25 @@ enum unseen_status unseen__header_decode(const uint8_t bytes[UNSEEN__HEADER_LEN]
     memcpy(h.filter, bytes + 104, UNSEEN__FILTER_NAME_LEN);
     h.hashes = load_le32(bytes + 120);
     h.bits_per_key = load_le_double(bytes + 128);
+    h.window = load_le64(bytes + 136);
+    h.head = decode_log_head(bytes + HEAD_OFFSET);
     memcpy(h.profile, bytes + PROFILE_OFFSET, UNSEEN__PROFILE_LEN);
     if (load_le32(bytes + 12) != UNSEEN__HEADER_LEN || !unseen__key_bits_are_valid(h.key_bits) ||
         !(h.fpr > 0 && h.fpr < 1) || !(h.bits_per_key >= 0) ||
-        h.filter[UNSEEN__FILTER_NAME_LEN - 1] != '\0' ||
+        !window_is_valid(h.window, &h.head) || h.filter[UNSEEN__FILTER_NAME_LEN - 1] != '\0' ||
         h.profile[UNSEEN__PROFILE_LEN - 1] != '\0') {
         return UNSEEN_ERR_CORRUPT;
     }
     *header_out = h;
     return UNSEEN_OK;
+}
+
+bool unseen__headers_agree(const uint8_t a[UNSEEN__HEADER_LEN], const uint8_t b[UNSEEN__HEADER_LEN])
+{
+    const size_t behind = HEAD_OFFSET + HEAD_LEN;
+    return memcmp(a, b, HEAD_OFFSET) == 0 &&
+           memcmp(a + behind, b + behind, CHECKSUM_OFFSET - behind) == 0 &&
+           memcmp(a + PROFILE_OFFSET, b + PROFILE_OFFSET, UNSEEN__PROFILE_LEN) == 0;
 }
 
 void unseen__image_header_encode(const struct unseen__image_header *header,
@@ -116,6 +167,8 @@ void unseen__image_header_encode(const struct unseen__image_header *header,
     store_le64(bytes + 104, header->table_len);
     store_le64(bytes + 112, header->table_checksum);
     store_le64(bytes + 120, header->note);
+    store_le64(bytes + 128, header->horizon);
+    store_le64(bytes + 136, header->nremoved);
     store_le64(bytes + 4080, header->record_checksum);
     seal_header(bytes);
 }
@@ -143,6 +196,8 @@ enum unseen_status unseen__image_header_decode(const uint8_t bytes[UNSEEN__IMAGE
     header_out->table_len = load_le64(bytes + 104);
     header_out->table_checksum = load_le64(bytes + 112);
     header_out->note = load_le64(bytes + 120);
+    header_out->horizon = load_le64(bytes + 128);
+    header_out->nremoved = load_le64(bytes + 136);
     header_out->record_checksum = load_le64(bytes + 4080);
     return UNSEEN_OK;
 }
@@ -155,12 +210,49 @@ size_t unseen__record_bits_offset(const struct unseen__record *record, unsigned 
     return UNSEEN__RECORD_HEAD + round_up_8(record->n * each);
 }
 
-size_t unseen__record_len(const struct unseen__record *record, unsigned key_bits)
+size_t unseen__record_runs_offset(const struct unseen__record *record, unsigned key_bits)
 {
     const bool removals =
         record->kind == UNSEEN__RECORD_CHANGES && (record->flags & UNSEEN__FLAG_REMOVALS);
     return unseen__record_bits_offset(record, key_bits) +
-           (removals ? round_up_8(((size_t)record->n + 7) / 8) : 0) + UNSEEN__RECORD_TAIL;
+           (removals ? round_up_8(((size_t)record->n + 7) / 8) : 0);
+}
+
+size_t unseen__record_len(const struct unseen__record *record, unsigned key_bits)
+{
+    return unseen__record_runs_offset(record, key_bits) + (size_t)record->nruns * UNSEEN__RUN_LEN +
+           UNSEEN__RECORD_TAIL;
+}
+
+struct unseen__run unseen__record_run(const struct unseen__record *record, const uint8_t *runs,
+                                      uint32_t i)
+{
+    if (record->nruns == 0) {
+        return (struct unseen__run){.end = record->n, .time = record->time};
+    }
+    const uint8_t *bytes = runs + (size_t)i * UNSEEN__RUN_LEN;
+    return (struct unseen__run){.end = load_le32(bytes), .time = load_le64(bytes + 8)};
+}
+
+void unseen__record_run_encode(const struct unseen__run *run, uint8_t bytes[UNSEEN__RUN_LEN])
+{
+    store_le32(bytes, run->end);
+    store_le32(bytes + 4, 0);
+    store_le64(bytes + 8, run->time);
+}
+
+bool unseen__record_runs_are_valid(const struct unseen__record *record, const uint8_t *runs)
+{
+    struct unseen__run last = {0};
+    for (uint32_t i = 0; i < record->nruns; i++) {
+        const struct unseen__run run = unseen__record_run(record, runs, i);
+        if (run.end <= last.end || (i > 0 && run.time <= last.time) ||
+            load_le32(runs + (size_t)i * UNSEEN__RUN_LEN + 4) != 0) {
+            return false;
+        }
+        last = run;
+    }
+    return record->nruns == 0 || (last.end == record->n && last.time == record->time);
 }
 
 void unseen__record_encode_head(const struct unseen__record *record,
@@ -173,8 +265,10 @@ void unseen__record_encode_head(const struct unseen__record *record,
     store_le64(bytes + 8, record->offset);
     store_le64(bytes + 16, record->number);
     store_le32(bytes + 24, record->n);
+    store_le32(bytes + 28, record->nruns);
     store_le64(bytes + 32, record->output_len);
     store_le64(bytes + 40, record->output_checksum);
+    store_le64(bytes + 48, record->time);
 }
 
 bool unseen__record_decode_head(const uint8_t bytes[UNSEEN__RECORD_HEAD], uint64_t offset,
@@ -186,13 +280,16 @@ bool unseen__record_decode_head(const uint8_t bytes[UNSEEN__RECORD_HEAD], uint64
         .offset = load_le64(bytes + 8),
         .number = load_le64(bytes + 16),
         .n = load_le32(bytes + 24),
+        .nruns = load_le32(bytes + 28),
+        .time = load_le64(bytes + 48),
         .output_len = load_le64(bytes + 32),
         .output_checksum = load_le64(bytes + 40),
     };
     const bool changes = r.kind == UNSEEN__RECORD_CHANGES;
     const uint32_t most = changes ? UNSEEN__RECORD_KEYS_MAX : UNSEEN__OUTPUT_NAME_MAX;
     if (load_le32(bytes) != UNSEEN__RECORD_MARK || load_le16(bytes + 6) != 0 ||
-        load_le32(bytes + 28) != 0 || r.offset != offset || r.number == 0 || r.n > most) {
+        r.nruns > (changes ? r.n : 0) || r.time > UNSEEN__TIME_MAX || r.offset != offset ||
+        r.number == 0 || r.n > most) {
         return false;
     }
     *record_out = r;

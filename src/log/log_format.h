@@ -16,18 +16,39 @@ enum {
     UNSEEN__HEADER_LEN = 4096 + UNSEEN__PROFILE_LEN, /* of the log */
     UNSEEN__IMAGE_HEADER_LEN = 4096,
     UNSEEN__RECORDS_OFFSET = 2 * UNSEEN__HEADER_LEN, /* behind both copies of the header */
-    UNSEEN__RECORD_HEAD = 48,
+    UNSEEN__RECORD_HEAD = 56,
     UNSEEN__RECORD_TAIL = 8,
     UNSEEN__RECORD_KEYS_MAX = 1 << 18,
+    UNSEEN__RUN_LEN = 16,
     UNSEEN__NOTE_LEN = 8,
     UNSEEN__OUTPUT_NAME_MAX = 4096,
     UNSEEN__OUTPUT_END_LEN = 4096 /* bytes of the output that a record's checksum covers */
 };
 
+/* Times are milliseconds since 1970, cut down to a multiple of a step; 0: not known. */
+#define UNSEEN__TIME_STEP  UINT64_C(250)
+#define UNSEEN__TIME_MAX   UINT64_C(4102444800000) /* the end of 2099 */
+#define UNSEEN__WINDOW_MIN UINT64_C(1000)
+#define UNSEEN__WINDOW_MAX (UINT64_C(36525) * 24 * 3600 * 1000)
+
 /* ---- header of the log ---- */
 
 enum {
     UNSEEN__FEATURE_NO_LOG = 1
+};
+
+/* Where the log begins: at its first record, or, as keys have left a window, at a later one. The
+ * records before are not read again; this is what they leave. */
+struct unseen__log_head {
+    uint64_t offset;        /* of the first record that is read */
+    uint64_t number;        /* of the record before; 0: there is none */
+    uint64_t nchanges;      /* in all records before */
+    uint64_t time;          /* of the record before: all keys before have left the window */
+    uint64_t output_offset; /* of the last record before that names an output file; 0: none */
+    uint64_t output_len;
+    uint64_t output_checksum;
+    uint64_t note;
+    bool output_closed;
 };
 
 struct unseen__log_header {
@@ -40,6 +61,8 @@ struct unseen__log_header {
     uint64_t capacity;
     double bits_per_key; /* 0: they follow from fpr, and not the other way round */
     unsigned hashes;     /* 0: the best */
+    uint64_t window;     /* in milliseconds; 0: none */
+    struct unseen__log_head head;
     char filter[UNSEEN__FILTER_NAME_LEN];
     char profile[UNSEEN__PROFILE_LEN];
 };
@@ -51,6 +74,10 @@ void unseen__header_encode(const struct unseen__log_header *header,
  * the format, or a feature that readers must know). */
 enum unseen_status unseen__header_decode(const uint8_t bytes[UNSEEN__HEADER_LEN],
                                          struct unseen__log_header *header_out);
+
+/* True if two intact copies of a header say the same, but for where the log begins. */
+bool unseen__headers_agree(const uint8_t a[UNSEEN__HEADER_LEN],
+                           const uint8_t b[UNSEEN__HEADER_LEN]);
 
 /* ---- records of the log ---- */
 
@@ -71,8 +98,16 @@ struct unseen__record {
     uint64_t offset;
     uint64_t number;
     uint32_t n;
+    uint32_t nruns; /* 0: all keys have the time of the record */
+    uint64_t time;
     uint64_t output_len;
     uint64_t output_checksum;
+};
+
+/* Keys of a record that have one time. */
+struct unseen__run {
+    uint32_t end; /* the index of the key behind the last one */
+    uint64_t time;
 };
 
 /* The length of a record in the file, from its head. */
@@ -80,6 +115,17 @@ size_t unseen__record_len(const struct unseen__record *record, unsigned key_bits
 
 /* The offset, within the record, of the bits that say which keys are removed. */
 size_t unseen__record_bits_offset(const struct unseen__record *record, unsigned key_bits);
+
+/* The offset, within the record, of its runs. */
+size_t unseen__record_runs_offset(const struct unseen__record *record, unsigned key_bits);
+
+/* The run at index i of a record whose runs begin at `runs`; with no runs, that of all keys. */
+struct unseen__run unseen__record_run(const struct unseen__record *record, const uint8_t *runs,
+                                      uint32_t i);
+void unseen__record_run_encode(const struct unseen__run *run, uint8_t bytes[UNSEEN__RUN_LEN]);
+
+/* True if the runs have all keys, in the order of time, and end with the time of the record. */
+bool unseen__record_runs_are_valid(const struct unseen__record *record, const uint8_t *runs);
 
 void unseen__record_encode_head(const struct unseen__record *record,
                                 uint8_t bytes[UNSEEN__RECORD_HEAD]);
@@ -115,6 +161,8 @@ struct unseen__image_header {
     uint64_t output_checksum;
     bool output_closed;
     uint64_t note;
+    uint64_t horizon;  /* keys of this time and before have left the window */
+    uint64_t nremoved; /* removed keys whose time is later; 0 without a window */
 };
 
 void unseen__image_header_encode(const struct unseen__image_header *header,

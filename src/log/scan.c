@@ -88,6 +88,11 @@ static enum unseen_status read_record(struct unseen__scan *scan, uint64_t offset
             unseen__record_checksum(bytes, len, scan->log->header.id)) {
         *bytes_out = bytes;
     }
+    if (*bytes_out &&
+        !unseen__record_runs_are_valid(
+            record, bytes + unseen__record_runs_offset(record, scan->log->header.key_bits))) {
+        *bytes_out = NULL;
+    }
     if (*bytes_out && !unseen__record_is_known(record)) {
         return unseen__error(error, UNSEEN_ERR_VERSION, offset,
                              "%s was written by another version of unseen", scan->log->path);
@@ -161,6 +166,9 @@ static void scan_show(struct unseen__scan *scan, const struct unseen__record *re
     scan->record = *record;
     scan->payload = bytes + UNSEEN__RECORD_HEAD;
     scan->bits = removals ? bytes + unseen__record_bits_offset(record, key_bits) : NULL;
+    scan->runs = bytes + unseen__record_runs_offset(record, key_bits);
+    scan->goes_back = record->time < scan->time;
+    scan->time = scan->goes_back ? scan->time : record->time;
     scan->record_checksum = load_le64(bytes + len - UNSEEN__RECORD_TAIL);
     scan->number = record->number;
     scan->skipped = false;
@@ -191,6 +199,11 @@ enum unseen_status unseen__scan_next(struct unseen__scan *scan, enum unseen__sca
         found = true;
     } else {
         status = find_next(scan, &found, error);
+    }
+    const uint64_t head = scan->log->header.head.offset;
+    if (!found && scan->offset == head && head > UNSEEN__RECORDS_OFFSET) {
+        scan->next = scan->size; /* there was a record when the head was moved here */
+        found = true;
     }
     *state_out = found ? UNSEEN__SCAN_DAMAGED : UNSEEN__SCAN_TORN;
     return status;

@@ -21,6 +21,7 @@ struct unseen__scan {
     uint64_t offset;          /* of the next record */
     uint64_t number;          /* of the last record */
     uint64_t record_checksum; /* of the last record */
+    uint64_t time;            /* the latest of the records so far */
     bool skipped;             /* the next record may have any number */
     uint64_t nhashed;         /* bytes that were hashed, of records and of false ones */
     uint64_t next;            /* after DAMAGED: the offset of the next intact record */
@@ -29,6 +30,8 @@ struct unseen__scan {
     struct unseen__record record;
     const uint8_t *payload;
     const uint8_t *bits; /* NULL: no key is removed */
+    const uint8_t *runs; /* record.nruns */
+    bool goes_back;      /* the record's time is before that of an earlier one: damage */
 
     uint8_t *buf; /* bytes of the file, from buf_offset on */
     size_t cap;

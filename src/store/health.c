@@ -32,6 +32,17 @@ static bool count_changes(void *context, const struct unseen_key *keys, size_t n
     return true;
 }
 
+/* No byte is lost: a new log gets the record with a time that fits. */
+static void note_time(struct unseen__reading *r, const struct unseen__scan *scan)
+{
+    struct unseen_error damage;
+    (void)unseen__goes_back(&damage, scan);
+    r->damaged_offset = scan->record.offset;
+    r->damaged_end = scan->offset;
+    r->health.ndamages++;
+    report_damage(r, &damage);
+}
+
 static void note_damage(struct unseen__reading *r, uint64_t offset, uint64_t end)
 {
     struct unseen_error damage;
@@ -63,6 +74,9 @@ enum unseen_status unseen__read_all(struct unseen__reading *r, struct unseen_err
             note_damage(r, scan.offset, scan.next);
             unseen__scan_skip(&scan);
             continue;
+        }
+        if (scan.goes_back) {
+            note_time(r, &scan);
         }
         r->has_records = true;
         r->health.nrecords += scan.record.n > 0 || scan.record.output_len != UNSEEN__NO_OUTPUT;

@@ -79,7 +79,8 @@ enum unseen_status unseen__output_append(struct unseen__output *output, struct u
         store_le64(payload + len + 9, output->log_id);
         record.n += IDS_LEN;
     }
-    const enum unseen_status status = unseen__log_append(log, record, payload, NULL, sync, error);
+    const enum unseen_status status =
+        unseen__log_append(log, record, payload, NULL, NULL, sync, error);
     if (status == UNSEEN_OK) {
         output->name_offset = log->last_offset;
     }
@@ -93,5 +94,5 @@ enum unseen_status unseen__note_append(const struct unseen__output *output, stru
     const struct unseen__record record = {
         .kind = UNSEEN__RECORD_NOTE, .n = sizeof(payload), .output_len = UNSEEN__NO_OUTPUT};
     store_le64(payload, output->note);
-    return unseen__log_append(log, record, payload, NULL, sync, error);
+    return unseen__log_append(log, record, payload, NULL, NULL, sync, error);
 }

@@ -82,6 +82,13 @@ enum unseen_status unseen__damaged(struct unseen_error *error, const struct unse
                          log->path, (unsigned long long)offset, (unsigned long long)next);
 }
 
+enum unseen_status unseen__goes_back(struct unseen_error *error, const struct unseen__scan *scan)
+{
+    return unseen__error(error, UNSEEN_ERR_CORRUPT, scan->record.offset,
+                         "%s is damaged: the record at byte %llu is older than one before it",
+                         scan->log->path, (unsigned long long)scan->record.offset);
+}
+
 /* ---- adding ---- */
 
 static enum unseen_status replay_init(struct replay *r, const struct unseen_store *store,
@@ -176,6 +183,9 @@ static enum unseen_status read_records(struct unseen_store *store, struct unseen
         if (state == UNSEEN__SCAN_DAMAGED) {
             return unseen__damaged(error, &store->log, scan->offset, scan->next);
         }
+        if (state == UNSEEN__SCAN_RECORD && scan->goes_back) {
+            return unseen__goes_back(error, scan);
+        }
         if (state != UNSEEN__SCAN_RECORD) {
             const uint64_t ntorn = state == UNSEEN__SCAN_TORN ? scan->size - scan->offset : 0;
             store->info.torn_bytes = ntorn;
@@ -192,6 +202,7 @@ static enum unseen_status read_records(struct unseen_store *store, struct unseen
         unseen__output_follow(&store->output, &scan->record, scan->payload);
         store->log.last_offset = scan->record.offset;
         store->log.record_checksum = scan->record_checksum;
+        store->log.time = scan->time;
     }
 }
 
@@ -206,6 +217,7 @@ enum unseen_status unseen__replay(struct unseen_store *store, uint64_t offset, u
         return status;
     }
     scan.size = end < scan.size ? end : scan.size;
+    scan.time = store->log.time;
     status = replay_init(&r, store, scan.size > offset ? scan.size - offset : 0);
     if (status != UNSEEN_OK) {
         status = unseen__error_status(error, status, store->log.path);

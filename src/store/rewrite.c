@@ -40,7 +40,7 @@ static bool flush_record(struct writer *w)
     const struct unseen__record record = {
         .kind = UNSEEN__RECORD_CHANGES, .n = w->n, .output_len = UNSEEN__NO_OUTPUT};
     if (w->n > 0) {
-        w->status = unseen__log_append(w->log, record, w->payload, NULL, false, w->error);
+        w->status = unseen__log_append(w->log, record, w->payload, NULL, NULL, false, w->error);
         w->n = 0;
     }
     return w->status == UNSEEN_OK;
@@ -167,7 +167,7 @@ static enum unseen_status append_output(const struct unseen__log *from, struct u
             .output_len = output->len,
             .output_checksum = output->checksum,
         };
-        status = unseen__log_append(to, closed, NULL, NULL, false, error);
+        status = unseen__log_append(to, closed, NULL, NULL, NULL, false, error);
     }
     return status;
 }

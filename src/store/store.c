@@ -88,7 +88,7 @@ static enum unseen_status change_slice(struct unseen_store *store, enum unseen__
     status = unseen__set_run(store->set, operation, keys, n, verdicts, ndone_out);
     for (size_t i = 0; i < *ndone_out; i++) {
         if (verdicts[i] == change) {
-            unseen__committer_note(&store->committer, keys[i], removed);
+            unseen__committer_note(&store->committer, keys[i], removed, store->clock);
             follow_member(store, keys[i], removed);
         }
     }
@@ -498,7 +498,7 @@ static enum unseen_status close_output(struct unseen_store *store, bool all_comm
         return unseen__error_io(error, "write", c->output_name, code);
     }
     const enum unseen_status status =
-        unseen__log_append(&store->log, record, NULL, NULL, true, error);
+        unseen__log_append(&store->log, record, NULL, NULL, NULL, true, error);
     if (status == UNSEEN_OK) {
         unseen__output_follow(&store->output, &record, NULL);
     }

@@ -40,6 +40,7 @@ struct unseen_store {
     struct unseen__committer committer;
     struct unseen__output output;
     enum unseen_cpu cpu;
+    uint64_t clock;          /* the latest time that it was told, in steps */
     uint64_t nchanges;       /* in all records */
     uint64_t image_nchanges; /* in the records that the image covers */
     uint64_t room;           /* of a store to read: the changes that the set was made for */
@@ -127,6 +128,9 @@ bool unseen__record_each(const struct unseen__record *record, const uint8_t *pay
 /* Says that the log is damaged from `offset` to `next`. Returns CORRUPT. */
 enum unseen_status unseen__damaged(struct unseen_error *error, const struct unseen__log *log,
                                    uint64_t offset, uint64_t next);
+
+/* Says that the time of the record goes back. Returns CORRUPT. */
+enum unseen_status unseen__goes_back(struct unseen_error *error, const struct unseen__scan *scan);
 
 /* CORRUPT if the log is cut_short. */
 enum unseen_status unseen__check_length(const struct unseen__log *log, struct unseen_error *error);

@@ -391,8 +391,8 @@ static void forget_last_record(void)
 {
     size_t len = 0;
     char *log = crash_read(crash_path("s"), &len);
-    /* Behind the record there may be the one that ends the log, of 56 bytes. */
-    crash_require(!log || truncate(crash_path("s"), (off_t)(len > 16384 ? len - 64 : len)) == 0,
+    /* Behind the record there may be the one that ends the log, of 64 bytes. */
+    crash_require(!log || truncate(crash_path("s"), (off_t)(len > 16384 ? len - 72 : len)) == 0,
                   "s");
     free(log);
 }

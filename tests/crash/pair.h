@@ -36,8 +36,10 @@ enum {
     PAIR_SECRET_OFFSET = 56,
     PAIR_PROFILE_CHECKSUM_OFFSET = 4080,
     PAIR_CHECKSUM_OFFSET = 4088,
-    PAIR_RECORD_HEAD = 48
+    PAIR_RECORD_HEAD = 56
 };
+
+static const uint64_t PAIR_TIME_MAX = 4102444800000;
 
 /* Record i adds the keys pair_first[i]..pair_first[i + 1]-1. */
 static const uint32_t pair_first[PAIR_NRECORDS + 1] = {
@@ -107,7 +109,8 @@ static inline size_t pair_record_len(const uint8_t *record)
     const size_t n = pair_le32(record + 24);
     const size_t payload = record[4] == 1 ? 8 * n : (n + 7) / 8 * 8;
     const size_t bits = record[4] == 1 && (record[5] & 1) ? ((n + 7) / 8 + 7) / 8 * 8 : 0;
-    return PAIR_RECORD_HEAD + payload + bits + 8;
+    const size_t runs = 16 * (size_t)pair_le32(record + 28);
+    return PAIR_RECORD_HEAD + payload + bits + runs + 8;
 }
 
 /* Makes the checksum of a record of that length right. */

@@ -95,6 +95,69 @@ static void test_heads(void)
     CHECK(strstr(error.text, "beyond repair") != NULL);
 }
 
+/* Appends four keys in two runs, and scans for the record. */
+static enum unseen__scan_state scan_runs(struct unseen__log *log, const struct unseen__run *runs,
+                                         struct unseen__scan *scan)
+{
+    static const uint8_t payload[32] = {0};
+    const struct unseen__record record = {.kind = UNSEEN__RECORD_CHANGES,
+                                          .n = 4,
+                                          .nruns = 2,
+                                          .time = 1000,
+                                          .output_len = UNSEEN__NO_OUTPUT};
+    const uint64_t offset = log->end;
+    const uint64_t number = log->number;
+    const uint64_t time = log->time;
+    enum unseen__scan_state state = UNSEEN__SCAN_END;
+    CHECK(unseen__log_append(log, record, payload, NULL, runs, false, &error) == UNSEEN_OK);
+    CHECK(unseen__scan_init(scan, log, offset, number, &error) == UNSEEN_OK);
+    scan->time = time;
+    CHECK(unseen__scan_next(scan, &state, &error) == UNSEEN_OK);
+    return state;
+}
+
+/* Runs that do not have all keys, or whose times do not rise to that of the record, are no record.
+ * A record that is older than the one before is one, and says so. */
+static void test_times(void)
+{
+    static const struct unseen__run right[2] = {{3, 750}, {4, 1000}};
+    static const struct unseen__run wrong[][2] = {{{3, 750}, {3, 1000}}, {{3, 750}, {5, 1000}},
+                                                  {{0, 750}, {4, 1000}}, {{3, 1000}, {4, 1000}},
+                                                  {{3, 750}, {4, 750}},  {{3, 1250}, {4, 1000}}};
+    const struct unseen_allocator allocator = unseen__allocator(NULL);
+    struct unseen__log log = {.fd = -1};
+    struct unseen__scan scan;
+    bool exists = false;
+    struct unseen__log_header header = {
+        .key_bits = 64, .fpr = 1e-6, .filter = "compact", .profile = "none/1"};
+    CHECK(unlink(path) == 0);
+    CHECK(unseen__log_create(&log, path, &header, 0600, &allocator, &exists, &error) == UNSEEN_OK);
+    CHECK(scan_runs(&log, right, &scan) == UNSEEN__SCAN_RECORD);
+    CHECK(scan.record.nruns == 2 && scan.record.time == 1000 && !scan.goes_back);
+    const struct unseen__run first = unseen__record_run(&scan.record, scan.runs, 0);
+    CHECK(first.end == 3 && first.time == 750);
+    unseen__scan_release(&scan);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        const struct unseen__log before = log;
+        CHECK(scan_runs(&log, wrong[i], &scan) == UNSEEN__SCAN_TORN);
+        unseen__scan_release(&scan);
+        log.end = before.end;
+        log.number = before.number;
+    }
+    log.time = 2000;
+    CHECK(unseen__log_append_empty(&log, false, &error) == UNSEEN_OK);
+    log.time = 0; /* as no writer does */
+    CHECK(scan_runs(&log, right, &scan) == UNSEEN__SCAN_RECORD);
+    unseen__scan_release(&scan);
+    unseen__log_release(&log);
+    struct unseen_store *store = NULL;
+    CHECK(unseen_store_open(&store, path, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(strstr(error.text, "older than one before it") != NULL);
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+}
+
 int main(void)
 {
     test_start();
@@ -102,7 +165,9 @@ int main(void)
     test_folder_make(dir, sizeof(dir), "scan");
     snprintf(path, sizeof(path), "%s/store", dir);
     test_heads();
+    test_times();
     CHECK(unlink(path) == 0);
+    CHECK(unlink(strcat(path, ".damaged")) == 0);
     CHECK(rmdir(dir) == 0);
     return test_end();
 }

@@ -816,12 +816,38 @@ static void test_header_fields(void)
         FPR_NAN,
         FILTER_WITHOUT_END,
         PROFILE_WITHOUT_END,
+        WINDOW_SHORT,
+        WINDOW_LONG,
+        HEAD_WITHOUT_WINDOW,
+        HEAD_WITHOUT_NUMBER,
+        HEAD_UNEVEN,
+        HEAD_IN_HEADERS,
+        OUTPUT_BEHIND_HEAD,
         NFIELDS
     };
     for (int field = RIGHT; field < NFIELDS; field++) {
         uint8_t bytes[UNSEEN__HEADER_LEN];
         struct unseen__log_header back = {0};
-        struct unseen__log_header header = {.key_bits = 96, .fpr = 0.5, .capacity = 7};
+        struct unseen__log_header header = {
+            .key_bits = 96,
+            .fpr = 0.5,
+            .capacity = 7,
+            .window = field == WINDOW_SHORT          ? UNSEEN__WINDOW_MIN - 1
+                      : field == WINDOW_LONG         ? UNSEEN__WINDOW_MAX + 1
+                      : field == HEAD_WITHOUT_WINDOW ? 0
+                                                     : UNSEEN__WINDOW_MIN,
+            .head = {.offset = field == HEAD_UNEVEN       ? UNSEEN__RECORDS_OFFSET + 12
+                               : field == HEAD_IN_HEADERS ? 16
+                                                          : UNSEEN__RECORDS_OFFSET + 64,
+                     .number = field != HEAD_WITHOUT_NUMBER,
+                     .nchanges = 4,
+                     .time = 250,
+                     .output_offset =
+                         UNSEEN__RECORDS_OFFSET + (field == OUTPUT_BEHIND_HEAD ? 64 : 0),
+                     .output_len = 5,
+                     .output_checksum = 6,
+                     .note = 7,
+                     .output_closed = true}};
         /* as long as can be */
         memset(header.filter, 'f', sizeof(header.filter) - 1);
         memset(header.profile, 'p', sizeof(header.profile) - 1);
@@ -840,9 +866,11 @@ static void test_header_fields(void)
         unseen__header_encode(&header, bytes);
         CHECK(unseen__header_decode(bytes, &back) ==
               (field == RIGHT ? UNSEEN_OK : UNSEEN_ERR_CORRUPT));
-        CHECK(field != RIGHT || (back.key_bits == 96 && back.capacity == 7 &&
-                                 strcmp(back.filter, header.filter) == 0 &&
-                                 strcmp(back.profile, header.profile) == 0));
+        CHECK(field != RIGHT ||
+              (back.key_bits == 96 && back.capacity == 7 && back.window == header.window &&
+               memcmp(&back.head, &header.head, sizeof(back.head)) == 0 &&
+               strcmp(back.filter, header.filter) == 0 &&
+               strcmp(back.profile, header.profile) == 0));
     }
 }
 
