@@ -165,6 +165,13 @@ struct unseen_set_options {
     /* Each add counts, and each removal takes one add back: unseen_set_count_keys says how often.
      * Only "compact" takes this option; "counting" always counts. */
     bool counts;
+
+    /* The set forgets by time: a key is seen for so many milliseconds after it was last new, at
+     * most 100 years; a repeat does not prolong it. 0: the set does not forget. unseen_set_expire
+     * tells the time. Keys have 64 bits then unless key_bits or fpr asks for more. Each live key
+     * takes about 9 bytes more (13 with 96 bits, 17 with 128). "compact" and "counting" take this
+     * option, without `counts`. */
+    uint64_t window;
 };
 
 /* Creates an empty set.
@@ -172,13 +179,13 @@ struct unseen_set_options {
  * Ownership: the caller frees *set_out with unseen_set_free. options may be NULL.
  * Errors:
  *   - SIZE
- *   - ARGUMENT: fpr, key_bits, a seed without bytes, a missing capacity that the filter needs,
+ *   - ARGUMENT: fpr, key_bits, window, a seed without bytes, a capacity that the filter needs,
  *     bits_per_key beside fpr, or a shape that answers SEEN to every key; rules in the profile that
  *     are not for it
  *   - NAME: no such filter; no such profile or rule
  *   - VERSION: a version of a profile that this library does not have
  *   - FPR: lower than the filter, or keys of so few bits, can promise
- *   - UNSUPPORTED: cpu; a shape for a filter that does not take one
+ *   - UNSUPPORTED: cpu; a shape or a window for a filter that does not take one
  *   - RANDOM
  *   - NOMEM
  *   error->setting says which setting is wrong.
@@ -298,6 +305,31 @@ UNSEEN_API enum unseen_status unseen_set_remove_keys(struct unseen_set *set,
 UNSEEN_API enum unseen_status unseen_set_count_keys(
     const struct unseen_set *set, const struct unseen_key *keys, size_t n, uint64_t *counts);
 
+/* Tells a set with a window what time it is, and removes keys that have left the window. The
+ * library reads no clock. Call it before adding keys, with the time at which they come.
+ *
+ *     unseen_set_expire(set, now, 4096, NULL);
+ *     unseen_set_add(set, items, n, verdicts, NULL);
+ *
+ * A key is forgotten not before its window ends, and by the first call that is max(1 s, window /
+ * 1000) later. The latest time counts: an earlier one changes nothing. Keys that were added before
+ * the first call count from it. After unseen_set_remove a key is new, as in every set.
+ *
+ * Arguments:
+ *   - now is in milliseconds since any moment, above 0.
+ *   - max is the number of keys that may be removed, so that a call takes no longer than an add.
+ *     Keys that would otherwise leave too late are removed in any case. With SIZE_MAX, and one
+ *     thread, the answers follow from the times of the keys alone.
+ *   - *next_out, unless NULL, is a time. Until then no key leaves, and keys may share a call: tell
+ *     the time of the last one, then add them all. 0 says that more keys were due than max.
+ * Errors:
+ *   - UNSUPPORTED: the set has no window
+ * Threads: as many as options.threads.
+ * Time: constant, with a lock for each filter of a shared set now and then; linear in the keys that
+ *   leave, 14 to 100 ns for each. */
+UNSEEN_API enum unseen_status unseen_set_expire(
+    struct unseen_set *set, uint64_t now, size_t max, uint64_t *next_out);
+
 /* Makes room for nkeys keys in all, including the keys that the set has. The set takes the memory
  * of a set that was made with this capacity, or keeps its own if that is more. Its answers and its
  * promise stay the same. Beyond nkeys the set grows as usual.
@@ -332,6 +364,9 @@ struct unseen_set_stats {
     unsigned hashes;       /* bits or counters that a key sets; 0: the filter has no such thing */
     unsigned abilities;    /* UNSEEN_CAN_... */
     bool counts;           /* unseen_set_count_keys tells how often an item was added */
+    uint64_t window;       /* in milliseconds; 0: none, and the next two are 0 */
+    uint64_t oldest;       /* the time of the oldest key; 0: no key, or no time was told */
+    uint64_t nleaving;     /* keys that leave within the next tenth of the window */
 };
 
 /* What a filter can do. */
@@ -378,8 +413,8 @@ UNSEEN_API const char *unseen_set_profile(const struct unseen_set *set);
  *     merged; keys that came or went meanwhile may be. Replicas that take the same steps, each in
  *     the same state, stay equal.
  * Errors:
- *   - UNSUPPORTED: the filter lacks UNSEEN_CAN_MERGE; or the keys of two "compact" sets crowd in
- *     one place, because somebody who knows the secret made them
+ *   - UNSUPPORTED: the filter lacks UNSEEN_CAN_MERGE; a set has a window; or the keys of two
+ *     "compact" sets crowd in one place, because somebody who knows the secret made them
  *   - MISMATCH: error->setting says which setting differs
  *   - ARGUMENT: set and other are one object; a cursor of another merge
  *   - NOMEM
@@ -401,6 +436,7 @@ UNSEEN_API enum unseen_status unseen_set_merge(struct unseen_set *set,
  * Errors:
  *   - NOMEM
  *   - RANDOM: as unseen_set_add
+ *   - UNSUPPORTED: the set has a window
  * Threads: one, for the set.
  * Time: linear in the memory; 5 to 11 ns for each key. */
 UNSEEN_API enum unseen_status unseen_set_copy(
@@ -413,7 +449,8 @@ UNSEEN_API enum unseen_status unseen_set_copy(
  *
  * The digest is for finding faults, not for proving equality to somebody who may forge a set.
  *
- * The digest of the set of a store whose image cannot be read is 0.
+ * The digest of the set of a store whose image cannot be read is 0. The digest of a set with a
+ * window says nothing of the times of its keys.
  *
  * Threads: one, for the set.
  * Time: linear in the memory. */
@@ -455,6 +492,7 @@ UNSEEN_API enum unseen_status unseen_set_unpack_keys(const struct unseen_set *se
  *   - IO
  *   - NOMEM
  *   - CORRUPT: the set belongs to a store whose image is damaged
+ *   - UNSUPPORTED: the set has a window
  * Threads: one.
  * Time: linear in the memory, and a sync. */
 UNSEEN_API enum unseen_status unseen_set_save(
@@ -515,6 +553,7 @@ UNSEEN_API enum unseen_status unseen_set_load(struct unseen_set **set_out, const
  * Errors:
  *   - SPACE: cap is below UNSEEN_CHUNK_MAX
  *   - ARGUMENT: a cursor of another export
+ *   - UNSUPPORTED: the set has a window
  * Threads: one.
  * Time: linear in the chunk. */
 UNSEEN_API enum unseen_status unseen_set_export(
@@ -1352,7 +1391,8 @@ enum unseen_setting {
     UNSEEN_SETTING_FILE_MODE,
     UNSEEN_SETTING_KIND,
     UNSEEN_SETTING_BITS_PER_KEY,
-    UNSEEN_SETTING_HASHES
+    UNSEEN_SETTING_HASHES,
+    UNSEEN_SETTING_WINDOW
 };
 
 /* Filled in by a function that fails. It needs no preparation and no release. */

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "hash/chunk.h"
 #include "hash/chunk_file.h"
+#include "set/window.h"
 #include "tags/compact.h"
 
 enum {
@@ -126,7 +127,8 @@ enum unseen_status unseen_set_export(const struct unseen_set *set, uint64_t *cur
                                                .put_piece = set_put_piece,
                                                .end = set_end,
                                                .total = set_total};
-    const enum unseen_status status = unseen__set_fetch_all(set);
+    const enum unseen_status status =
+        set->window ? UNSEEN_ERR_UNSUPPORTED : unseen__set_fetch_all(set);
     return status == UNSEEN_OK ? unseen__chunk_cut(&cutter, set, cursor, buf, cap, len_out)
                                : status;
 }
@@ -273,6 +275,7 @@ static enum unseen_status import_header(struct unseen_import *import, const uint
     options.fpr = UNSEEN_FPR_DEFAULT;
     options.bits_per_key = 0; /* the saved parameters have the shape */
     options.hashes = 0;
+    options.window = 0;
     options.allocator = &import->allocator; /* the caller's struct may be gone */
     import->nkeys = load_le64(p + 24);
     const struct unseen__saved saved = {
@@ -387,8 +390,10 @@ enum unseen_status unseen_set_save(const struct unseen_set *set, const char *pat
                                    struct unseen_error *error)
 {
     struct chunk_writer w;
-    const enum unseen_status status =
-        unseen__chunk_writer_open(&w, path, 0600, &set->allocator, error);
+    enum unseen_status status = unseen__window_refuse(set, "saved", error);
+    if (status == UNSEEN_OK) {
+        status = unseen__chunk_writer_open(&w, path, 0600, &set->allocator, error);
+    }
     return status == UNSEEN_OK ? unseen__chunk_writer_finish(&w, unseen__set_next_chunk, set, error)
                                : status;
 }

@@ -59,6 +59,11 @@ static enum unseen_status choose_options(const struct unseen_set_options *given,
                                      "a set that goes on from a small one needs the seed by which "
                                      "the keys of the small one were made");
     }
+    if (options_out->window > 0) {
+        return unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_WINDOW,
+                                     "a small set has no times: it cannot grow into a set with a "
+                                     "window");
+    }
     if (small->form != SMALL_LAYERED && options_out->threads > 1) {
         return unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_OFFSET,
                              "a small set with a rate below 1e-5 grows into a set for one thread "

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "set/window.h"
 #include "tags/compact.h"
 
 enum {
@@ -108,6 +109,9 @@ static enum unseen_status merge_begin(struct unseen_set *set, const struct unsee
                                      set->ops->multiplicity ? " that counts" : "");
     }
     enum unseen_status status = check_mergeable(set, other, error);
+    if (status == UNSEEN_OK) {
+        status = unseen__window_refuse(set->window ? set : other, "merged", error);
+    }
     if (status != UNSEEN_OK) {
         return status;
     }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "hash/checksum.h"
+#include "set/window.h"
 
 static enum unseen_status copy_chunks(struct unseen_import *import, const struct unseen_set *set,
                                       uint8_t *buf)
@@ -34,9 +35,12 @@ enum unseen_status unseen_set_copy(struct unseen_set **copy_out, const struct un
                                                .cpu = set->cpu,
                                                .allocator = &set->allocator};
     struct unseen_import *import = NULL;
+    enum unseen_status status = unseen__window_refuse(set, "copied", error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
     uint8_t *buf = unseen__alloc(&set->allocator, UNSEEN_CHUNK_MAX, 64);
-    enum unseen_status status =
-        buf ? unseen_import_create(&import, &options, NULL) : UNSEEN_ERR_NOMEM;
+    status = buf ? unseen_import_create(&import, &options, NULL) : UNSEEN_ERR_NOMEM;
     if (status == UNSEEN_OK) {
         status = copy_chunks(import, set, buf);
         if (status == UNSEEN_OK) {

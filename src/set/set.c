@@ -12,6 +12,7 @@
 #include "base/sized.h"
 #include "bits/bits.h"
 #include "bits/rate.h"
+#include "set/window.h"
 #include "tags/compact.h"
 #include "url/url.h"
 
@@ -64,7 +65,10 @@ enum unseen_status unseen__set_options(const struct unseen_set_options *given,
     }
     unseen__filter_resolve(&options.filter, &options.counts, &options.fpr);
     if (options.key_bits == 0) {
-        options.key_bits = 128;
+        options.key_bits =
+            options.window
+                ? unseen__window_key_bits(unseen__filter_find(options.filter, false), options.fpr)
+                : 128;
     }
     if (options.bits_per_key == 0 && !(options.fpr > 0 && options.fpr < 1)) {
         return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_FPR,
@@ -215,12 +219,15 @@ static enum unseen_status check_shape(const struct unseen__filter_ops *ops,
     return UNSEEN_OK;
 }
 
-/* Checks shape, capacity and key bits against the filter. */
+/* Checks shape, window, capacity and key bits against the filter. */
 static enum unseen_status check_options(const struct unseen__filter_ops *ops,
                                         const struct unseen_set_options *options,
                                         struct unseen_error *error)
 {
-    const enum unseen_status status = check_shape(ops, options, error);
+    enum unseen_status status = check_shape(ops, options, error);
+    if (status == UNSEEN_OK) {
+        status = unseen__window_check(ops, options, error);
+    }
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -275,6 +282,12 @@ static enum unseen_status create_set(struct unseen_set **set_out,
         .allocator = allocator,
     };
     status = create_shards(set, options, saved);
+    if (status == UNSEEN_OK && options->window > 0) {
+        status = unseen__window_create(set, options->window);
+        if (status != UNSEEN_OK) {
+            free_shards(set, unseen__set_nshards(set));
+        }
+    }
     if (status != UNSEEN_OK) {
         unseen__free(&allocator, set, sizeof(*set));
         return filter_error(error, status, options);
@@ -367,6 +380,7 @@ void unseen_set_free(struct unseen_set *set)
     if (!set) {
         return;
     }
+    unseen__window_free(set);
     free_shards(set, unseen__set_nshards(set));
     unseen__hasher_release(&set->hasher);
     unseen_url_free(set->own_url);
@@ -577,6 +591,9 @@ enum unseen_status unseen_set_stats(const struct unseen_set *set,
     }
     if (set->ops->tally) {
         unseen__tally_estimate(&tally, &stats);
+    }
+    if (set->window) {
+        unseen__window_stats(set, &stats);
     }
     stats.memory += sizeof(*set) + nshards * sizeof(*set->shards);
     stats.fill /= (double)stats.nslots;

@@ -38,6 +38,7 @@ struct unseen_set {
     enum unseen_cpu cpu;          /* a level, not AUTO */
     struct unseen_allocator allocator;
     struct unseen__hasher hasher;
+    struct unseen__window *window; /* NULL: the set does not forget by time */
 };
 
 /* The filter of an export, as the header of the export describes it. */
@@ -180,9 +181,16 @@ UNSEEN_INLINE enum unseen_status unseen__set_run_filter(const struct unseen_set 
     return UNSEEN_ERR_ARGUMENT;
 }
 
-/* The operation on one filter, which must be able to do it. Inlined, as the operation is nearly
- * always a constant, and a single key takes little more time than its cache misses. */
-UNSEEN_INLINE enum unseen_status unseen__set_run_shard(const struct unseen_set *set,
+/* window.c: the operation on one filter of a set with a window. */
+enum unseen_status unseen__window_run(const struct unseen_set *set, struct unseen__shard *shard,
+                                      enum unseen__operation operation,
+                                      const struct unseen_key *keys, size_t n, uint8_t *verdicts,
+                                      size_t *ndone);
+
+/* The operation on one filter, which must be able to do it, as if the set had no window. Inlined,
+ * as the operation is nearly always a constant, and a single key takes little more time than its
+ * cache misses. */
+UNSEEN_INLINE enum unseen_status unseen__set_run_plain(const struct unseen_set *set,
                                                        struct unseen__shard *shard,
                                                        enum unseen__operation operation,
                                                        const struct unseen_key *keys, size_t n,
@@ -208,6 +216,18 @@ UNSEEN_INLINE enum unseen_status unseen__set_run_shard(const struct unseen_set *
         break;
     }
     return status;
+}
+
+/* The operation on one filter. */
+UNSEEN_INLINE enum unseen_status unseen__set_run_shard(const struct unseen_set *set,
+                                                       struct unseen__shard *shard,
+                                                       enum unseen__operation operation,
+                                                       const struct unseen_key *keys, size_t n,
+                                                       uint8_t *verdicts, size_t *ndone)
+{
+    return UNSEEN_UNLIKELY(set->window)
+               ? unseen__window_run(set, shard, operation, keys, n, verdicts, ndone)
+               : unseen__set_run_plain(set, shard, operation, keys, n, verdicts, ndone);
 }
 
 /* set_threads.c: the operation on the filters that the keys belong to, each under its lock. */

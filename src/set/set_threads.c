@@ -76,7 +76,7 @@ static void sort_by_shard(const struct unseen_set *set, const struct unseen_key 
 static void take_back(const struct unseen_set *set, enum unseen__operation operation,
                       struct sorted *s, size_t n, size_t *ndone)
 {
-    const bool counts_seen = operation == UNSEEN__ADD && set->ops->multiplicity;
+    const bool counts_seen = operation == UNSEEN__ADD && set->ops->multiplicity && !set->window;
     size_t first = n;
     for (size_t i = 0; i < n; i++) {
         if (s->verdicts[i] == UNANSWERED && s->index[i] < first) {

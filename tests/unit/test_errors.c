@@ -113,6 +113,15 @@ static void test_shapes(void)
          UNSEEN_ERR_UNSUPPORTED,
          UNSEEN_SETTING_HASHES,
          "block takes no number of hashes"},
+        {{.window = 1000}, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_WINDOW, "compact and counting"},
+        {{.window = UINT64_C(4000000000000)},
+         UNSEEN_ERR_ARGUMENT,
+         UNSEEN_SETTING_WINDOW,
+         "longer than 100 years"},
+        {{.window = 1000, .filter = "compact", .counts = true},
+         UNSEEN_ERR_UNSUPPORTED,
+         UNSEEN_SETTING_WINDOW,
+         "no one time"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         struct unseen_set_options o = wrong[i].options;
