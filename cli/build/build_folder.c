@@ -15,6 +15,7 @@
 
 #include "folder.h"
 #include "print/message.h"
+#include "print/typed.h"
 
 enum {
     WAIT_NS = 50 * 1000 * 1000,
@@ -90,11 +91,10 @@ static bool folder_report_open(const struct build_folder *f)
 
 static bool report_make(const struct build_folder *f)
 {
-    const char *slash = strrchr(f->path, '/');
-    const bool missing = errno == ENOENT && slash && slash > f->path;
+    const char *folder = errno == ENOENT ? typed_folder(f->path) : NULL;
     (void)folder_report("make", f->name);
-    if (missing) {
-        message_hint("mkdir -p %.*s", (int)(slash - f->path), f->path);
+    if (folder) {
+        message_hint("%s", folder);
     }
     return false;
 }

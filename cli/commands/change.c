@@ -48,7 +48,7 @@ static bool start_removing(struct change *c)
     const struct unseen_set_stats stats = stores_stats(unseen_store_set(c->store));
     if (!(stats.abilities & UNSEEN_CAN_REMOVE)) {
         message_error("%s has the filter %s, which cannot remove", c->o->seen.path, stats.filter);
-        message_hint("unseen rewrite --filter compact %s", c->o->seen.path);
+        message_hint("unseen rewrite --filter compact %s", typed_quoted(c->o->seen.path));
         return false;
     }
     c->kept = malloc(KEPT_MAX * sizeof(*c->kept));
@@ -166,11 +166,12 @@ int change_finish(struct change *c)
         message_warning("%" PRIu64 " of the lines were never added, so they were not removed: %s "
                         "takes them for seen",
                         c->nfalse, c->o->seen.path);
-        message_hint(
-            "unseen rewrite --filter compact --fpr 1e-9 %s takes hardly a line wrongly for seen",
-            c->o->seen.path);
+        message_hint("to take hardly a line wrongly for seen: unseen rewrite --filter compact "
+                     "--fpr 1e-9 %s",
+                     typed_quoted(c->o->seen.path));
     }
-    c->failed = !after_run_urls(&c->watch, c->o, unseen_set_profile(set)) || c->failed;
+    const bool is_fixed = !stores_info(c->store).is_new;
+    c->failed = !url_watch_report(&c->watch, unseen_set_profile(set), is_fixed) || c->failed;
     if (c->broken) {
         (void)unseen_store_close(c->store, NULL); /* the cause has been reported */
     } else {

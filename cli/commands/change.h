@@ -8,8 +8,8 @@
 
 #include <unseen.h>
 
-#include "commands/after_run.h"
 #include "commands/commands.h"
+#include "lines/url_watch.h"
 #include "print/report.h"
 
 struct change {

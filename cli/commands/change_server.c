@@ -61,7 +61,7 @@ static void print_figures(struct server_change *c)
     struct unseen_set_stats stats;
     const char *profile = seen_stats(&c->seen, &stats);
     report_end(&c->change.report, &stats, profile);
-    c->change.failed = !after_run_urls(&c->change.watch, c->change.o, profile) || c->change.failed;
+    c->change.failed = !url_watch_report(&c->change.watch, profile, true) || c->change.failed;
 }
 
 int change_server_run(const struct options *o, enum unseen_cpu cpu)

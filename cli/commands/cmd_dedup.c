@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "address.h"
-#include "commands/after_run.h"
 #include "commands/commands.h"
 #include "commands/why.h"
 #include "lines/batch.h"
 #include "lines/feed.h"
 #include "lines/files.h"
 #include "lines/identity.h"
+#include "lines/url_watch.h"
 #include "print/json.h"
 #include "print/message.h"
 #include "print/output.h"
@@ -424,19 +424,16 @@ static bool check_appended(const struct dedup *d)
 {
     const struct options *o = d->o;
     const char *name = o->print.output;
-    if (stores_refuse(name) != STORES_NONE) {
-        message_hint("unseen -s %s FILE", name);
-    } else if (files_end(d->out.fd, o->input.delimiter) == FILE_END_CODED) {
+    if (files_end(d->out.fd, o->input.delimiter) == FILE_END_CODED) {
         message_error("%s is compressed or UTF-16: no lines can be appended to it", name);
-        message_hint("%s -x %s -o NEW FILE", o->command->called, name);
-    } else if (o->print.invert || o->print.mark || o->print.count || o->print.quiet) {
+        message_hint("%s", typed_with("--output NEW"));
+    } else if (o->print.invert || o->print.mark || o->print.count) {
         message_error("-o appends new lines to %s, which -x reads, and nothing else", name);
-        message_hint("%s -x %s -o %s FILE", o->command->called, name, name);
+        message_hint("%s", typed_without("invert mark count"));
     } else if (o->key.key.nparts > 0 && !o->print.canonical) {
         message_error("%s has whole lines, and -k would compare parts of those that are appended",
                       name);
-        message_hint("%s -x %s -o %s -k %s --canonical FILE", o->command->called, name, name,
-                     o->key.text);
+        message_hint("%s", typed_with("--canonical"));
     } else {
         return true;
     }
@@ -567,6 +564,21 @@ static uint64_t count_wanted(const struct dedup *d)
     return d->prints_seen ? d->report.nseen : d->report.nnew;
 }
 
+/* Hints at `unseen -x FILE` if the run has read a file while lines wait on standard input. Then the
+ * user probably meant what anew does: program | anew known.txt. */
+static void hint_unread(const struct options *o)
+{
+    const bool reads_one_file =
+        o->input.nfiles == 1 && !o->input.none_named && !files_is_standard_input(o->input.files[0]);
+    if (reads_one_file && !o->seen.path && o->seen.nexcludes == 0 &&
+        files_wait_on_standard_input()) {
+        const char *name = typed_quoted(o->input.files[0]);
+        message_hint("standard input was not read, because a file is named; its lines that %s "
+                     "lacks: unseen -x %s -o %s --tee",
+                     o->input.files[0], name, name);
+    }
+}
+
 /* False if the set answers worse than promised, which has been reported. */
 static bool dedup_put_stats(struct dedup *d)
 {
@@ -576,9 +588,11 @@ static bool dedup_put_stats(struct dedup *d)
     const bool good = !d->seen.asked.set || filters_check_full(&d->o->seen, d->seen.asked.set,
                                                                d->report.nnew, d->report.nseen);
     if (d->o->command->bit == COMMAND_DEDUP) {
-        after_run_unread(d->o);
+        hint_unread(d->o);
     }
-    return after_run_urls(&d->watch, d->o, profile) && good;
+    const bool is_fixed =
+        d->seen.asked.store ? !stores_info(d->seen.asked.store).is_new : d->o->seen.path != NULL;
+    return url_watch_report(&d->watch, profile, is_fixed) && good;
 }
 
 static int dedup_finish(struct dedup *d)

@@ -22,7 +22,7 @@ static bool is_single(const struct options *o)
 {
     if (o->input.nfiles > 1) {
         message_error("one store at a time");
-        message_hint("%s %s", o->command->called, typed_quoted(o->input.files[0]));
+        message_hint("%s %s", typed_piped(NULL), typed_quoted(o->input.files[0]));
     }
     return o->input.nfiles == 1;
 }
@@ -374,9 +374,9 @@ static bool rewrite_check_leases(const struct options *o, enum unseen_cpu cpu)
         return true;
     }
     message_error("%s has leases, whose keys have %u bits", path, info.key_bits);
-    message_hint("unseen serve %s hands them out (X) until all are done (D); then unseen rewrite "
-                 "--key-bits %u %s",
-                 path, o->seen.key_bits, path);
+    message_hint("to hand them out (X) until all are done (D): unseen serve %s",
+                 typed_quoted(path));
+    message_hint("and then: %s", typed_line());
     return false;
 }
 

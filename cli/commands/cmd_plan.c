@@ -154,9 +154,8 @@ int plan_run(const struct options *o, enum unseen_cpu cpu)
     (void)cpu;
     if (o->input.nfiles > 0) {
         message_error("unseen plan reads no file: '%s'", o->input.files[0]);
-        message_hint("%s", typed_has("capacity") && typed_piped()
-                               ? typed_piped()
-                               : "unseen plan --capacity 1e7 --fpr 1e-4");
+        message_hint("%s", typed_has("capacity") ? typed_piped(NULL)
+                                                 : "unseen plan --capacity 1e7 --fpr 1e-4");
         return EXIT_TROUBLE;
     }
     if (!check_question(o)) {

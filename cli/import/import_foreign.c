@@ -151,8 +151,7 @@ static bool take_server(struct foreign_file *l, const struct options *o)
     if (is_whole == (key != NULL)) {
         message_error(is_whole ? "%s has the key already" : "%s names a server and no key",
                       o->from_redis);
-        message_hint("%s%s", is_whole && typed_piped() ? typed_piped() : typed_line(),
-                     is_whole ? "" : " KEY");
+        message_hint("%s%s", is_whole ? typed_piped(NULL) : typed_line(), is_whole ? "" : " KEY");
         return false;
     }
     if (!is_whole && strchr(o->from_redis, '@')) {

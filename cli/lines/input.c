@@ -176,7 +176,7 @@ static void report_foreign(const struct input *in, const struct magic *m)
     const struct decoder_format *outer = in->nstages > 0 ? in->stages[0].format : NULL;
     const char *what = m->content == CONTENT_CODED ? m->decoder->name : m->name;
     const char *file = in->fd == STDIN_FILENO ? "FILE" : typed_quoted(in->name);
-    const char *piped = typed_piped() ? typed_piped() : "unseen ... -";
+    const char *piped = typed_piped(in->name);
     message_error("%s is %s%s%s, not lines that can be read", in->name, what, outer ? " in " : "",
                   outer ? outer->name : "");
     if (outer && !m->decodes) {

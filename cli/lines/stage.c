@@ -98,9 +98,8 @@ static bool stage_step(struct stage *s, void *buf, size_t cap, size_t *len_out)
     case DECODED_DAMAGED:
         message_error("%s: damaged %s: %s", s->name, s->format->name, why);
         if (s->format->is_text) {
-            const char *piped = typed_piped() ? typed_piped() : "unseen ... -";
             message_hint("to leave such characters out: %s %s | %s", s->format->command,
-                         typed_quoted(s->name), piped);
+                         typed_quoted(s->name), typed_piped(s->name));
         }
         return false;
     case DECODED_TOO_LARGE:

@@ -9,6 +9,7 @@
 #include "lines/json_scan.h"
 #include "lines/key_option.h"
 #include "print/message.h"
+#include "print/typed.h"
 
 enum {
     ENOUGH = BATCH_LINES, /* lines without a URL, until a run stops */
@@ -131,52 +132,104 @@ static void find_path(const struct url_watch *w, char path[NAME_MAX_LEN])
 }
 
 /* Hints at the field that the URL is. */
-static void hint_field(const struct url_watch *w, const char *called)
+static void hint_field(const struct url_watch *w)
 {
     const char *const url = find_url((struct unseen_bytes){w->text, w->len});
-    const char separator = url[-1];
+    char option[32] = "";
     size_t field = 1;
-    char option[16] = "";
     for (const char *p = w->text; p < url; p++) {
-        field += *p == separator;
+        field += *p == url[-1];
     }
-    if (separator != '\t') {
-        (void)snprintf(option, sizeof(option), "-t '%c' ", separator);
+    if (url[-1] != '\t') { /* the default */
+        const char separator[] = {url[-1], '\0'};
+        (void)snprintf(option, sizeof(option), "--separator %s ", typed_quoted(separator));
     }
-    message_hint("%s %s-k %zu compares that part of a line, -p none whole lines", called, option,
-                 field);
+    message_hint("to compare that part of a line: %s",
+                 typed_changed("format separator", "%s--key %zu", option, field));
 }
 
-static void hint(const struct url_watch *w, const char *called)
+/* Hints at a command that makes lines of the URLs, whatever the store's profile is. */
+static void hint_pipe(const char *why, const char *command, const char *more)
+{
+    message_hint("%s: %s%s%s | %s", why, command, typed_inputs(), more, typed_piped(NULL));
+}
+
+static bool takes_scheme(const char *profile)
+{
+    static const char *const profiles[] = {"crawl/", "whatwg/", "aggressive/"};
+    for (size_t i = 0; i < sizeof(profiles) / sizeof(profiles[0]); i++) {
+        if (strncmp(profile, profiles[i], strlen(profiles[i])) == 0) {
+            return !typed_has("rule"); /* of which one would be replaced */
+        }
+    }
+    return false;
+}
+
+static void hint_hosts(const char *profile, bool is_fixed)
+{
+    if (is_fixed || !takes_scheme(profile)) {
+        hint_pipe("to take example.com for http://example.com", "sed 's,^,http://,'", "");
+    } else {
+        message_hint("to take example.com for http://example.com: %s",
+                     typed_with("--rule default-scheme"));
+    }
+}
+
+static void hint(const struct url_watch *w, const char *profile, bool is_fixed)
 {
     char path[NAME_MAX_LEN];
     switch (w->look) {
     case LOOK_HOST:
-        message_hint("--rule default-scheme, when a store is made, takes example.com for "
-                     "http://example.com; -p none compares bytes");
+        hint_hosts(profile, is_fixed);
         break;
     case LOOK_JSON:
         find_path(w, path);
-        message_hint("%s -k %s compares a value of each record, -p none whole lines", called, path);
+        message_hint("to compare a value of each record: %s",
+                     typed_changed("format", "--key %s", path));
         break;
     case LOOK_FIELDS:
-        hint_field(w, called);
+        hint_field(w);
         break;
     case LOOK_WARC:
-        message_hint("zgrep -ai ^WARC-Target-URI: FILE | %s -t ' ' -k 2", called);
+        hint_pipe("to take the URLs of an archive",
+                  "zgrep -aih ^WARC-Target-URI:", " | cut -d ' ' -f 2");
         break;
     default:
-        message_hint("make lines of the URLs alone; %s -p none compares whole lines", called);
+        hint_pipe("to take the URLs in the lines", "grep -aohE 'https?://[^[:space:]\"<>]+'", "");
+    }
+    if (!is_fixed) {
+        message_hint("to compare whole lines: %s",
+                     typed_changed("rule drop-params only-params", "--profile none"));
     }
 }
 
-bool url_watch_report(const struct url_watch *w, const char *called, const char *from)
+static void report_wrong(const struct url_watch *w, const char *from)
+{
+    message_error("%s%sno line is a URL; one is '%.*s'", from, from[0] ? ": " : "",
+                  w->len < SHOWN ? (int)w->len : SHOWN, w->text);
+}
+
+bool url_watch_report(const struct url_watch *w, const char *profile, bool is_fixed)
+{
+    if (!w->matters && !w->has_url && w->look == LOOK_HOST && takes_scheme(profile)) {
+        message_hint("no line has a scheme, so no line is a URL; to take example.com for "
+                     "http://example.com: %s",
+                     typed_with("--rule default-scheme"));
+    }
+    if (!url_watch_doubts(w)) {
+        return true;
+    }
+    report_wrong(w, "");
+    hint(w, profile, is_fixed);
+    return false;
+}
+
+bool url_watch_report_file(const struct url_watch *w, const char *path)
 {
     if (!url_watch_doubts(w)) {
         return true;
     }
-    message_error("%s%sno line is a URL; one is '%.*s'", from ? from : "", from ? ": " : "",
-                  w->len < SHOWN ? (int)w->len : SHOWN, w->text);
-    hint(w, called);
+    report_wrong(w, path);
+    message_hint("-x compares whole lines: write the URLs of the file, one a line, to another");
     return false;
 }

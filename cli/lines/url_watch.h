@@ -42,8 +42,12 @@ bool url_watch_doubts(const struct url_watch *w);
 /* True if so many lines have come that the run need not go on. */
 bool url_watch_stops(const struct url_watch *w);
 
-/* Reports, at the end of a run, that it was wrong. `from` is the file of the lines, or NULL. True
- * if it was not wrong. */
-bool url_watch_report(const struct url_watch *w, const char *called, const char *from);
+/* Reports, at the end of a run, that it was wrong; false if it was. Hints at names without a scheme
+ * if nothing was remembered or looked up. `is_fixed`: the lines are for a store that was there, so
+ * the profile cannot be chosen. */
+bool url_watch_report(const struct url_watch *w, const char *profile, bool is_fixed);
+
+/* The same for the lines of a file of -x. */
+bool url_watch_report_file(const struct url_watch *w, const char *path);
 
 #endif

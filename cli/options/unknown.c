@@ -338,8 +338,7 @@ bool unknown_files(const struct options *o)
                 message_hint("unseen -s %s", typed_quoted(name));
                 return true;
             }
-            message_hint("echo %s | %s", typed_quoted(name),
-                         typed_piped() ? typed_piped() : o->command->called);
+            message_hint("echo %s | %s", typed_quoted(name), typed_piped(name));
             return true;
         }
     }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "print/typed.h"
 
+#include <limits.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,13 +82,35 @@ static struct text *next_text(struct text texts[KEPT], unsigned *next)
     return t;
 }
 
+/* The same for the name of a file, which must not be taken for an option. */
+static void put_name(struct text *t, const char *name)
+{
+    put_text(t, name[0] == '-' && name[1] != '\0' ? "./" : "");
+    put_quoted(t, name);
+}
+
 const char *typed_quoted(const char *word)
 {
     static _Thread_local struct text texts[KEPT];
     static _Thread_local unsigned next;
     struct text *t = next_text(texts, &next);
-    put_quoted(t, word);
+    put_name(t, word);
     return t->data;
+}
+
+const char *typed_folder(const char *path)
+{
+    static _Thread_local struct text made;
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    if (!slash || slash == path) {
+        return NULL;
+    }
+    (void)snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
+    made.len = 0;
+    put_text(&made, "mkdir -p ");
+    put_name(&made, folder);
+    return made.data;
 }
 
 /* ---- The line -------------------------------------------------------------------------------- */
@@ -108,22 +132,19 @@ static bool has_name(const char *names, const char *prefix, const char *name)
     return false;
 }
 
-/* Puts the words that are not options, behind the first `nbefore`. */
-static void put_files(struct text *t, size_t nbefore)
+/* Puts the words that are not options, from `first` to `end` (exclusive), with "-" in place of the
+ * input `piped`. */
+static void put_files(struct text *t, size_t first, size_t end, const char *piped)
 {
-    bool is_marked = false;
     size_t nfiles = 0;
     for (size_t i = 0; i < line.nwords; i++) {
         const char *value = line.words[i].value;
-        if (line.words[i].name || nfiles++ < nbefore) {
+        if (line.words[i].name || nfiles++ < first || nfiles > end) {
             continue;
         }
-        if (value[0] == '-' && value[1] != '\0' && !is_marked) {
-            put_text(t, " --");
-            is_marked = true;
-        }
+        const bool is_piped = piped && nfiles > line.nstores && strcmp(value, piped) == 0;
         put_text(t, " ");
-        put_quoted(t, value);
+        put_name(t, is_piped ? "-" : value);
     }
 }
 
@@ -148,26 +169,37 @@ static bool is_secret(const struct typed_word *w)
     return w->name && strcmp(w->name, "seed") == 0;
 }
 
-static const char *retype(const char *names, const char *options, const char *store, size_t nbefore)
+/* How a line is shown. */
+struct retyping {
+    const char *without; /* options; NULL: none */
+    const char *with;    /* other options; NULL: none */
+    const char *stores;  /* in place of the words that are not input; NULL: themselves */
+    const char *piped;   /* this input is a pipe; NULL: none */
+    bool lacks_inputs;
+};
+
+static const char *retype(struct retyping r)
 {
     static _Thread_local struct text texts[KEPT];
     static _Thread_local unsigned next;
     struct text *t = next_text(texts, &next);
+    const char *with = r.with ? r.with : "";
     put_text(t, line.called);
-    put_text(t, options[0] != '\0' ? " " : "");
-    put_text(t, options);
+    put_text(t, with[0] != '\0' ? " " : "");
+    put_text(t, with);
     const size_t len = t->len;
     for (size_t i = 0; i < line.nwords; i++) {
         const struct typed_word *w = &line.words[i];
         const bool is_known = w->name && w->name[0] != '\0';
-        if (is_known && !has_name(names, "", w->name) && !has_name(options, "--", w->name)) {
+        if (is_known && !has_name(r.without ? r.without : "", "", w->name) &&
+            !has_name(with, "--", w->name)) {
             t->is_cut = t->is_cut || is_secret(w);
             put_option(t, w);
         }
     }
-    put_text(t, store ? " " : "");
-    put_text(t, store ? store : "");
-    put_files(t, nbefore);
+    put_text(t, r.stores ? " " : "");
+    put_text(t, r.stores ? r.stores : "");
+    put_files(t, r.stores ? line.nstores : 0, r.lacks_inputs ? line.nstores : SIZE_MAX, r.piped);
     if (t->is_cut) {
         memcpy(t->data + len, " ...", sizeof(" ..."));
     }
@@ -187,7 +219,7 @@ bool typed_has(const char *name)
 
 const char *typed_line(void)
 {
-    return retype("", "", NULL, 0);
+    return retype((struct retyping){.with = NULL});
 }
 
 const char *typed_with(const char *options, ...)
@@ -197,12 +229,12 @@ const char *typed_with(const char *options, ...)
     va_start(args, options);
     (void)vsnprintf(text, sizeof(text), options, args);
     va_end(args);
-    return retype("", text, NULL, 0);
+    return retype((struct retyping){.with = text});
 }
 
 const char *typed_without(const char *names)
 {
-    return retype(names, "", NULL, 0);
+    return retype((struct retyping){.without = names});
 }
 
 const char *typed_changed(const char *names, const char *options, ...)
@@ -212,25 +244,22 @@ const char *typed_changed(const char *names, const char *options, ...)
     va_start(args, options);
     (void)vsnprintf(text, sizeof(text), options, args);
     va_end(args);
-    return retype(names, text, NULL, 0);
+    return retype((struct retyping){.without = names, .with = text});
 }
 
 const char *typed_on(const char *store, const char *options)
 {
-    return retype("", options, store, line.nstores);
+    return retype((struct retyping){.with = options, .stores = store});
 }
 
-const char *typed_piped(void)
+const char *typed_piped(const char *input)
 {
     size_t nfiles = 0;
-    const char *last = NULL;
     for (size_t i = 0; i < line.nwords; i++) {
-        if (!line.words[i].name && nfiles++ < line.nstores) {
-            last = line.words[i].value;
-        }
+        nfiles += !line.words[i].name;
     }
-    return nfiles > line.nstores + 1 ? NULL
-                                     : retype("", "", last ? typed_quoted(last) : NULL, nfiles);
+    return retype(
+        (struct retyping){.piped = input, .lacks_inputs = !input || nfiles <= line.nstores + 1});
 }
 
 const char *typed_inputs(void)
@@ -238,7 +267,7 @@ const char *typed_inputs(void)
     static _Thread_local struct text texts[KEPT];
     static _Thread_local unsigned next;
     struct text *t = next_text(texts, &next);
-    put_files(t, line.nstores);
+    put_files(t, line.nstores, SIZE_MAX, NULL);
     if (t->is_cut) {
         memcpy(t->data, " ...", sizeof(" ..."));
     }

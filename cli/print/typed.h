@@ -44,13 +44,16 @@ __attribute__((format(printf, 2, 3))) const char *typed_changed(const char *name
  * with other options, or "". */
 const char *typed_on(const char *store, const char *options);
 
-/* The command line for a pipe, without its only input file. NULL: it has several. */
-const char *typed_piped(void);
+/* The command line for a pipe that takes the place of the input file of that name, or of all (NULL). */
+const char *typed_piped(const char *input);
 
 /* The input files, with a space in front of each; "" for standard input. */
 const char *typed_inputs(void);
 
-/* The word, quoted if a shell would take it apart. */
+/* The word, quoted if a shell would take it apart; "./-a" for a file whose name begins with "-". */
 const char *typed_quoted(const char *word);
+
+/* "mkdir -p" of the folder that a file is to be in; NULL if the path names none. */
+const char *typed_folder(const char *path);
 
 #endif

@@ -99,8 +99,8 @@ static void check_end(const struct seen *m, const char *path)
         to_pipe && !files_is_standard_input(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (fd >= 0 && files_end(fd, m->input->delimiter) == FILE_END_OPEN) {
         message_warning("the last line of %s has no end: what is appended continues it", path);
-        message_hint("unseen -x %s -o %s --tee FILE ends it, and appends the new lines", path,
-                     path);
+        message_hint("to end it and append the new lines: %s",
+                     typed_with("--output %s --tee", typed_quoted(path)));
     }
     if (fd >= 0) {
         (void)close(fd);
@@ -150,7 +150,7 @@ static bool exclude_lines(struct seen *m, const char *path, enum unseen_cpu cpu,
     reader_release(&reader);
     text_release(&b->text);
     free(b);
-    return status == UNSEEN_OK && !reader.failed && url_watch_report(&watch, "unseen", path);
+    return status == UNSEEN_OK && !reader.failed && url_watch_report_file(&watch, path);
 }
 
 /* The store of -x that seen_open has opened, or NULL. */

@@ -164,22 +164,25 @@ static bool start_new(struct checking *c)
            failed("make", c->new_path);
 }
 
-/* Gives the old file a second name: PATH.damaged, or PATH.damaged.1 and so on. */
-static bool keep_old(struct checking *c)
+/* Gives the old file a second name: PATH.damaged, or PATH.damaged.1 and so on. Returns the name, or
+ * NULL; errno has the cause. */
+static char *keep_old(const struct checking *c)
 {
     for (unsigned i = 0; i < 100; i++) {
         char suffix[32];
         snprintf(suffix, sizeof(suffix), i == 0 ? ".leases.damaged" : ".leases.damaged.%u", i);
         char *name = lease_path(c->store, suffix);
-        const bool done = name && link(c->path, name) == 0;
-        const int error = name ? errno : ENOMEM;
+        if (!name || link(c->path, name) == 0) {
+            return name;
+        }
+        const int error = errno;
         free(name);
-        if (done || error != EEXIST) {
-            errno = error;
-            return done;
+        errno = error;
+        if (error != EEXIST) {
+            break;
         }
     }
-    return false;
+    return NULL;
 }
 
 /* All intact records are in the new file. */
@@ -188,14 +191,19 @@ static bool publish(struct checking *c)
     uint8_t record[LEASE_RECORD_BYTES];
     lease_record_encode(&c->new_head, c->new_end, LEASE_SYNCED, (struct unseen_key){c->new_end, 0},
                         (struct unseen_bytes){NULL, 0}, record);
-    if (!lease_write(c->new_fd, record, sizeof(record), c->new_end) || fdatasync(c->new_fd) != 0 ||
-        !keep_old(c) || rename(c->new_path, c->path) != 0 || !folder_sync(c->path)) {
-        return failed("write", c->path);
+    const bool is_written =
+        lease_write(c->new_fd, record, sizeof(record), c->new_end) && fdatasync(c->new_fd) == 0;
+    char *old = is_written ? keep_old(c) : NULL;
+    const bool done = old && rename(c->new_path, c->path) == 0 && folder_sync(c->path);
+    if (done) {
+        message_warning("%s: forgot %" PRIu64 " bytes of damaged records, whose URLs are not "
+                        "handed out again; %s is the file as it was",
+                        c->path, c->nlost, old);
+    } else {
+        (void)failed("write", c->path);
     }
-    message_warning("%s: forgot %" PRIu64 " bytes of damaged records, whose URLs are not handed "
-                    "out again; %s.damaged is the file as it was",
-                    c->path, c->nlost, c->path);
-    return true;
+    free(old);
+    return done;
 }
 
 static bool repair_file(struct checking *c)
@@ -243,7 +251,7 @@ static bool repair_leases(struct checking *c, struct unseen_store *store,
         if (!log_was_damaged || head->seed_id != info.seed_id) {
             if (info.note != 0) {
                 message_error("%s has the leases of another store", c->path);
-                message_hint("mv %s %s.old; then unseen repair %s", c->path, c->path, c->store);
+                lease_hint_aside(c->path, c->store, true);
             }
             return info.note == 0;
         }

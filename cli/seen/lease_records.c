@@ -15,6 +15,7 @@
 
 #include "folder.h"
 #include "print/message.h"
+#include "print/typed.h"
 
 enum {
     AHEAD_BYTES = 2 << 20, /* read at a time; a record is shorter */
@@ -73,6 +74,13 @@ int lease_open(const char *path, int flags)
     (void)close(fd); /* nothing was written to it */
     errno = 0;
     return -1;
+}
+
+void lease_hint_aside(const char *path, const char *store, bool is_named)
+{
+    const char *quoted = typed_quoted(path);
+    message_hint("if nothing in it is wanted: mv %s %s.old%s%s", quoted, quoted,
+                 is_named ? " && unseen repair " : "", is_named ? typed_quoted(store) : "");
 }
 
 int lease_make(const char *path, const struct lease_head *head)
@@ -306,8 +314,7 @@ bool lease_reader_init(struct lease_reader *r, int fd, const char *path, const c
     const bool second_good = bytes && decode_head(bytes + LEASE_HEAD_BYTES, &second);
     if (!first_good && !second_good) {
         message_error("%s is not a file of leases, or both of its heads are damaged", path);
-        message_hint("mv %s %s.old, if nothing in it is wanted; then unseen repair %s", path, path,
-                     store);
+        lease_hint_aside(path, store, true);
         return false;
     }
     r->head = first_good ? r->head : second;

@@ -252,12 +252,10 @@ static void hint_foreign(const char *path, const struct seen_options *o)
 /* The store, or the folder of a store that is to be made, is missing. */
 static void hint_missing(const char *path, const struct seen_options *o)
 {
-    const char *slash = strrchr(path, '/');
     const char *quoted = typed_quoted(path);
-    char folder[PATH_MAX];
-    if (o->use->makes_store && !o->dry_run && slash && slash > path) {
-        snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
-        message_hint("mkdir -p %s", typed_quoted(folder));
+    const char *folder = typed_folder(path);
+    if (o->use->makes_store && !o->dry_run && folder) {
+        message_hint("%s", folder);
     } else if (o->takes_list) {
         message_hint("to make a list: unseen build %s FILE, or a store: unseen add %s FILE", quoted,
                      quoted);

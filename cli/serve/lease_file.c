@@ -12,6 +12,7 @@
 
 #include "folder.h"
 #include "print/message.h"
+#include "print/typed.h"
 
 enum {
     COPIES_BYTES = 64 << 10 /* copied records that are written at once */
@@ -192,7 +193,7 @@ static bool read_records(struct lease_file *f, struct lease_reader *r, const cha
     f->end = r->offset;
     if (found == LEASE_DAMAGED) {
         message_error("%s is damaged at byte %" PRIu64, f->path, r->offset);
-        message_hint("unseen repair %s", store);
+        message_hint("unseen repair %s", typed_quoted(store));
         errno = 0;
         return false;
     }
@@ -222,8 +223,7 @@ static bool mend(struct lease_file *f, const struct lease_reader *r)
 static bool refuse_foreign(const struct lease_file *f, const char *store)
 {
     message_error("%s has the leases of another store", f->path);
-    message_hint("mv %s %s.old, if nothing in it is wanted%s%s", f->path, f->path,
-                 f->head.id != 0 ? "; then unseen repair " : "", f->head.id != 0 ? store : "");
+    lease_hint_aside(f->path, store, f->head.id != 0);
     errno = 0;
     return false;
 }
@@ -232,7 +232,8 @@ static bool refuse_missing(const struct lease_file *f, const char *store)
 {
     message_error("%s has leases, but %s is not there: the two must be moved and copied together",
                   store, f->path);
-    message_hint("mv THERE/STORE.leases %s; or, if it is gone: unseen repair %s", f->path, store);
+    message_hint("to put it there: mv THERE/STORE.leases %s", typed_quoted(f->path));
+    message_hint("if it is gone: unseen repair %s", typed_quoted(store));
     errno = 0;
     return false;
 }

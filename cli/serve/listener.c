@@ -187,7 +187,7 @@ static void report_failure(const struct listen_options *o, int error)
     struct address address;
     const char *where = o->address;
     const char *path = address_read(&address, where) ? address.path : NULL;
-    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *folder = path ? typed_folder(path) : NULL;
     if (error == EADDRINUSE && is_taken_by_file(path)) {
         message_error("cannot listen on %s: %s is there, and is not a socket", where, path);
         message_hint("--listen unix:PATH with the name of a file that does not exist");
@@ -202,8 +202,8 @@ static void report_failure(const struct listen_options *o, int error)
     if (error == EADDRINUSE) {
         message_hint("another server listens there; to ask it: unseen -s %s FILE",
                      typed_quoted(where));
-    } else if (error == ENOENT && slash && slash > path) {
-        message_hint("mkdir -p %.*s", (int)(slash - path), path);
+    } else if (error == ENOENT && folder) {
+        message_hint("%s", folder);
     } else if (error == EINVAL) {
         hint_address(where);
     }

@@ -68,7 +68,7 @@ same zero <(printf 'a\0b\0c\0d\0')
 gzip -c s.txt > packed
 printf '\377\376a\0\n\0' > wide
 cp s.txt before
-appends='unseen: error: -o appends new lines to s.txt, which -x reads, and nothing else\nunseen: hint: unseen -x s.txt -o s.txt FILE\n'
+appends='unseen: error: -o appends new lines to s.txt, which -x reads, and nothing else\nunseen: hint: unseen -x s.txt -o s.txt new.txt\n'
 for words in -v --mark -c; do
     run -x s.txt $words -o s.txt new.txt
     expect 2 '' "$appends"
@@ -95,7 +95,7 @@ same some.unseen before
 # A pipe may lead to tee -a: the file is not ended then, and a warning says so.
 printf 'http://a/' > s.txt
 "$UNSEEN" -x s.txt new.txt 2> err | cat > out
-same err <(printf 'unseen: warning: the last line of s.txt has no end: what is appended continues it\nunseen: hint: unseen -x s.txt -o s.txt --tee FILE ends it, and appends the new lines\n')
+same err <(printf 'unseen: warning: the last line of s.txt has no end: what is appended continues it\nunseen: hint: to end it and append the new lines: unseen --output s.txt --tee -x s.txt new.txt\n')
 "$UNSEEN" -x packed new.txt 2> err | cat > out
 holds [ ! -s err ]
 
@@ -108,7 +108,8 @@ run --rule default-scheme names
 expect 0 'a.example.com\n' ''
 run -s names.unseen names
 expect 2 '*' "unseen: error: no line is a URL; one is 'a.example.com'
-unseen: hint: --rule default-scheme, when a store is made, takes example.com for http://example.com; -p none compares bytes\n"
+unseen: hint: to take example.com for http://example.com: unseen --rule default-scheme -s names.unseen names
+unseen: hint: to compare whole lines: unseen --profile none -s names.unseen names\n"
 holds [ ! -e names.unseen ]
 run -p none names
 expect 0 '*' ''

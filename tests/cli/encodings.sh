@@ -113,7 +113,7 @@ done
 # stored.
 foreign() { # FILE WHAT COMMAND
     run "$1" utf8
-    expect 2 "$want" "unseen: error: $1 is $2, not lines that can be read\nunseen: hint: $3 | unseen ... -\n"
+    expect 2 "$want" "unseen: error: $1 is $2, not lines that can be read\nunseen: hint: $3 | unseen - utf8\n"
     cat "$1" | "$UNSEEN" -c > out 2> err
     status=$?
     last="unseen -c < $1"

@@ -176,7 +176,7 @@ expect 0 '' '*'
 not_a_file='is not a file; lines come from files or from standard input'
 wrong "http://e.com/ $not_a_file" "echo http://e.com/ | unseen" http://e.com/
 wrong "http://e.com/ $not_a_file" "echo http://e.com/ | unseen check s.unseen" check s.unseen http://e.com/
-wrong "http://e.com/ $not_a_file" "echo http://e.com/ | unseen add" add s.unseen one http://e.com/
+wrong "http://e.com/ $not_a_file" "echo http://e.com/ | unseen add s.unseen one -" add s.unseen one http://e.com/
 wrong "jo@e.example $not_a_file" "echo jo@e.example | unseen check s.unseen" check s.unseen jo@e.example
 wrong "192.0.2.7 $not_a_file" "echo 192.0.2.7 | unseen check s.unseen" check s.unseen 192.0.2.7
 wrong "10.0.0.0/8 $not_a_file" "echo 10.0.0.0/8 | unseen allow n.list" allow n.list 10.0.0.0/8

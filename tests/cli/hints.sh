@@ -9,7 +9,7 @@ export PATH=$scratch/bin:$PATH
 
 # command_of FILE: the command of the first hint, which stands behind "hint: " or behind the last colon.
 command_of() {
-    sed -n 's/^unseen: hint: //p' "$1" | head -n 1 | sed -E 's/^such as //; s/^.*: ((unseen|mkdir|chmod|touch|cat|iconv|sort) )/\1/'
+    sed -n 's/^unseen: hint: //p' "$1" | head -n 1 | sed -E 's/^such as //; s/^.*: ((unseen|mkdir|chmod|touch|cat|iconv|sort|mv|sed|z?grep) )/\1/'
 }
 
 # hint OUT ARG...: the hint of `unseen ARG...` prints OUT (in printf's notation; '*' is anything).
@@ -158,6 +158,99 @@ cp urls out
 hint '' build e.list empty
 hint '' build --from sites.list --expressions -p crawl again.list others
 hint '' build --from sites.list --kind mail again.list others
+
+# The key forgotten: each with a store that is made, with one that was there, and with a name that looks like an option.
+printf '1\thttp://e.com/a\n' > f.tsv
+printf 'n,url\n1,http://e.com/a\n' > n.csv
+printf '%s\t"http://e.com/a"\n' x > f.log
+printf 'WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://e.com/a\r\n\r\n' > f.warc
+printf 'e.com\nE.com/\n' > hosts
+cp f.jsonl "./-$odd"
+for name in f.jsonl "-$odd" f.tsv n.csv f.log f.warc hosts; do
+    for store in "new $odd" "-new $odd" "old $odd"; do
+        unseen add "./old $odd" others
+        hint '*' -s "$store" -- "$name"
+        holds [ "$(grep -c e.com out)" = 1 ]
+        holds [ "$(unseen info --json "./$store" | grep -o '"keys":[0-9]*')" != '"keys":0' ]
+        rm -f ./*new* "old $odd"
+    done
+done
+
+# Files of -x.
+printf 'http://e.com/a' > "open $odd"
+printf 'http://e.com/z\n' > one
+unseen -x "open $odd" one 2> err | cat > out
+follow 'http://e.com/z\n'
+holds [ "$(cat "open $odd")" = "$(printf 'http://e.com/a\nhttp://e.com/z')" ]
+for how in -v -c --mark; do
+    cp urls "open $odd"
+    hint '' -x "open $odd" -o "open $odd" $how one
+    holds [ "$(tail -n 1 "open $odd")" = http://e.com/z ]
+done
+cp urls "open $odd"
+hint '' -x "open $odd" -o "open $odd" -k .url f.jsonl
+gzip -c urls > "open $odd"
+hint '' -x "open $odd" -o "open $odd" one
+holds [ "$(cat NEW)" = http://e.com/z ]
+rm NEW
+unseen add -- "-$odd.unseen" others
+hint '' -x "-$odd.unseen" -o "-$odd.unseen" one
+holds [ "$(cat NEW)" = http://e.com/z ]
+rm NEW
+
+# A folder that is not there; a name that looks like an option.
+for folder in "no $odd" "-no $odd"; do
+    hint '' -s "$folder/s" urls
+    hint '' build -- "$folder 2/s" others
+    timeout 5 "$UNSEEN" serve --listen "unix:$folder 3/s" "$odd.unseen" > out 2> err
+    follow ''
+    holds [ -d "./$folder" ]
+    holds [ -d "./$folder 2" ]
+    holds [ -d "./$folder 3" ]
+done
+
+# Removal: from a filter that cannot, and of lines that were never added.
+unseen add --filter block --capacity 1000 --fpr 0.01 "block $odd" urls
+hint '' remove "block $odd" urls
+run remove "block $odd" urls
+expect 0 '' ''
+seq 100000 | unseen add --seed 1 -p none --filter counting --capacity 100000 --fpr 0.01 "half $odd"
+seq 100001 200000 | unseen check "half $odd" > wrong
+run remove "half $odd" wrong
+follow ''
+
+# A store and its leases.
+for store in "leased $odd" "-leased $odd"; do
+    printf 'L 60 http://e.com/a\n' | unseen serve -- "$store" > out 2> err
+    mv "./$store.leases" away
+    run serve -- "$store"
+    sed -i '/to put it there/d' err
+    cp "./$store" kept
+    follow '*'
+    cp kept "./$store"
+    head -c 200 /dev/zero > "./$store.leases"
+    hint '*' serve -- "$store"
+    cp kept "./$store"
+    printf 'L 60 http://e.com/a\n' | unseen serve other.unseen > out 2> err
+    cp other.unseen.leases "./$store.leases"
+    hint '*' serve -- "$store"
+    run serve -- "$store"
+    expect 0 '*' ''
+    cp kept "./$store"
+    cp away "./$store.leases"
+    run serve -- "$store"
+    expect 0 '*' ''
+    for n in '' .1; do
+        printf '\377' | dd of="./$store.leases" bs=1 seek=9 conv=notrunc status=none
+        cp "./$store.leases" before
+        run repair -- "$store"
+        expect 0 '*' '*'
+        holds grep -qF "$store.leases.damaged$n is the file as it was" err
+        same before "./$store.leases.damaged$n"
+    done
+done
+hint '' rewrite "$odd.unseen" long.unseen
+hint '*' repair --wait=1 "$odd.unseen" long.unseen
 
 # No seed is shown, also if the rest of the line is.
 run --seed secret --cuont "$odd"

@@ -172,14 +172,14 @@ forgotten() { # FILE WAY-OUT: how the hint goes on behind the command
     rm -f g.unseen*
 }
 printf 'http://e.com/x\nhttp://e.com/y\n' > urls
-forgotten records '-k .url '
-forgotten array '-k .url '
-forgotten table.csv "-t ',' -k 2 "
-forgotten table.tsv '-k 2 '
-forgotten pages.warc "-t ' ' -k 2"
-forgotten map.xml '-p none'
-forgotten hosts '--rule default-scheme, '
-forgotten many '-k .url '
+forgotten records '--key .url '
+forgotten array '--key .url '
+forgotten table.csv '--separator , --key 2 '
+forgotten table.tsv '--key 2 '
+forgotten pages.warc "zgrep .* pages.warc | cut -d ' ' -f 2 | "
+forgotten map.xml 'grep .* map.xml | '
+forgotten hosts 'to take example.com for http://example.com: '
+forgotten many '--key .url '
 # What the hints say.
 run -s g.unseen -k .url records
 expect 0 '*' ''

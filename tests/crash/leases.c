@@ -746,19 +746,22 @@ static void test_exclusion(const char *name)
     crash_require(stop(&first) == 0, "a server that ends well");
 }
 
-static void test_names(void)
+/* A store with leases beside it, and another name of the store. */
+static void write_named(int (*make)(const char *, const char *), const char *name)
 {
     write_files("s", "s.leases");
-    crash_require(symlink(crash_path("s"), crash_path("link")) == 0, "symlink");
+    crash_require(make(crash_path("s"), crash_path(name)) == 0, "link");
+}
+
+static void test_names(void)
+{
+    write_named(symlink, "link");
     test_exclusion("link");
-    write_files("s", "s.leases");
-    crash_require(symlink(crash_path("s"), crash_path("link")) == 0, "symlink");
+    write_named(symlink, "link");
     expect_all("through a symbolic link", "link");
-    write_files("s", "s.leases");
-    crash_require(link(crash_path("s"), crash_path("hards")) == 0, "link");
+    write_named(link, "hards");
     test_exclusion("hards");
-    write_files("s", "s.leases");
-    crash_require(link(crash_path("s"), crash_path("hards")) == 0, "link");
+    write_named(link, "hards");
     expect_refusal("by a name beside which there are no leases", "hards");
     expect_all("by the first name", "s");
     write_files("moveds", NULL);
