@@ -256,6 +256,9 @@ static void report_fault(const struct pipeline *l, const struct slot *s, size_t 
 static void report_faults(struct pipeline *l, const struct slot *s)
 {
     for (size_t i = 0; i < s->nfaults; i++) {
+        if (s->faults[i] == FAULT_LITERAL) {
+            url_watch_look_line(&l->m->watch, s->batch.texts[s->faulty[i]]);
+        }
         if (complaints_count(&l->complaints, (enum fault)s->faults[i])) {
             report_fault(l, s, i);
         }

@@ -8,6 +8,7 @@
 #include "build/build_inputs.h"
 #include "build/build_old.h"
 #include "commands/commands.h"
+#include "lines/url_watch.h"
 #include "print/progress.h"
 
 /* Counts of the lines so far. */
@@ -53,6 +54,7 @@ struct build_job {
     struct progress progress;
     struct unseen_list_build *build;
     struct build_done done;
+    struct url_watch watch; /* the entries that are not URLs */
     struct text allowed; /* the texts of allowed entries, a line each */
     uint64_t nforgotten; /* changes of the list to be replaced that the new list does not get */
     struct {

@@ -151,8 +151,21 @@ static bool refuse_list(const char *why)
     return false;
 }
 
-/* Refuses an empty list, which lets everything through, and a list of URLs that most lines are not:
- * most likely something went wrong before. */
+/* Hints at what the entries of a list of URLs should have been. */
+static void hint_entries(const struct build_job *m)
+{
+    if (m->watch.look == LOOK_HOST) {
+        message_hint("to take names for sites: %s", typed_with("--expressions"));
+    } else if (m->watch.look != LOOK_OTHER && m->o->key.key.nparts == 0) {
+        url_watch_hint(&m->watch, m->profile, false);
+    } else {
+        message_hint("--expressions takes names for sites, --kind mail, ip and phone other things; "
+                     "-p none says that bytes are meant");
+    }
+}
+
+/* Refuses an empty list, which lets everything through, and a list of URLs that most lines are not,
+ * or that was an archive: most likely something went wrong before. */
 static bool check_entries(const struct build_job *m)
 {
     const struct build_counts *c = &m->done.counts;
@@ -163,13 +176,13 @@ static bool check_entries(const struct build_job *m)
         message_error("there are no entries: nothing was built");
         return refuse_list("to make an empty list");
     }
-    if (m->kind == UNSEEN_KIND_URL && c->nliteral > c->nentries / 2) {
+    if (m->kind == UNSEEN_KIND_URL &&
+        (c->nliteral > c->nentries / 2 || m->watch.look == LOOK_WARC)) {
         message_error("%" PRIu64 " of %" PRIu64
                       " entries are not URLs, and only a question of the same bytes would match "
                       "them: nothing was built",
                       c->nliteral, c->nentries);
-        message_hint("--expressions takes names for sites, --kind mail, ip and phone other things; "
-                     "-p none says that bytes are meant");
+        hint_entries(m);
         return refuse_list("to build it all the same");
     }
     return true;

@@ -29,6 +29,9 @@ static bool take_kept(void *context, const struct batch *const *batches, size_t 
         change_count(&c->change, batches[i]);
         nlines += batches[i]->n;
     }
+    if (url_watch_doubts(&c->change.watch)) {
+        return false; /* the server would remember them at once */
+    }
     const enum unseen_status status = seen_ask_server(&c->seen, batches, n, verdicts);
     for (size_t i = 0; i < nlines; i++) {
         report->nnew += verdicts[i] == UNSEEN_NEW;
@@ -74,6 +77,7 @@ int change_server_run(const struct options *o, enum unseen_cpu cpu)
                                        .wants_canons = o->key.key.nparts > 1}};
     c.change.failed = !change_check_inputs(o) || !seen_open(&c.seen, cpu);
     if (!c.change.failed) {
+        c.change.watch.url = o->key.base ? NULL : c.seen.own_url;
         stop_listen();
         report_start(&c.change.report, &o->report, true);
         read_lines(&c);

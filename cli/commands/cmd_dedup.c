@@ -225,7 +225,6 @@ static void answer_lines(struct dedup *d, const struct batch *b, size_t first,
     } else if (!put_why(d, b, first, verdicts, n)) {
         d->full = true; /* reported */
     }
-    url_watch_look(&d->watch, b, first, n);
     d->marks.waits = url_watch_doubts(&d->watch);
     commit_marks_mark(&d->marks, nnew);
     d->report.nnew += nnew;
@@ -286,12 +285,25 @@ static size_t take_asked(struct dedup *d, const struct batch *b)
     return ndone;
 }
 
+/* Looks whether the lines of n batches are URLs. False ends the run, before a server is asked: it
+ * would remember them at once. */
+static bool look_at_lines(struct dedup *d, const struct batch *const *batches, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        url_watch_look(&d->watch, batches[i], 0, batches[i]->n);
+    }
+    return !(d->seen.asked.server && d->seen.asked.adds && url_watch_doubts(&d->watch));
+}
+
 /* Answers a batch; false ends the run. If only some more lines are wanted, asks for no more than
  * that at a time: the set then holds only keys of lines that were answered. */
 static bool dedup_take_batch(void *context, const struct batch *b)
 {
     struct dedup *d = context;
     uint8_t verdicts[BATCH_LINES];
+    if (!look_at_lines(d, &b, 1)) {
+        return false;
+    }
     size_t at = b->parts ? take_asked(d, b) : 0;
     seen_refresh(&d->seen);
     while (at < b->n && d->left > 0 && !d->full) {
@@ -321,6 +333,9 @@ static bool take_kept(void *context, const struct batch *const *batches, size_t 
     uint8_t verdicts[FEED_KEPT * BATCH_LINES];
     size_t at = 0;
     if (!output_flush(&d->out)) {
+        return false;
+    }
+    if (!look_at_lines(d, batches, n)) {
         return false;
     }
     note_status(d, seen_ask_server(&d->seen, batches, n, verdicts));
@@ -555,6 +570,7 @@ static bool dedup_prepare(struct dedup *d, enum unseen_cpu cpu)
         return false;
     }
     start_identity(d);
+    d->watch.url = d->seen.asked.server && !o->key.base ? d->seen.own_url : NULL;
     return cut_outputs(d);
 }
 

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "characters.h"
@@ -79,19 +80,39 @@ static bool is_of_archive(const struct url_watch *w, struct unseen_bytes line)
     return w->look == LOOK_WARC && find_url(line) != line.data;
 }
 
+void url_watch_look_line(struct url_watch *w, struct unseen_bytes line)
+{
+    if (w->look == LOOK_OTHER && (w->look = look_of(line)) != LOOK_OTHER) {
+        w->len = line.len < sizeof(w->text) ? line.len : sizeof(w->text);
+        memcpy(w->text, line.data, w->len);
+    }
+}
+
+/* True without memory, too: a run is not stopped for that. */
+static bool is_url(const struct url_watch *w, const struct batch *b, size_t i)
+{
+    struct unseen_canon canon = {.form = (enum unseen_url_form)b->forms[i]};
+    if (w->url) {
+        const struct unseen_bytes line = b->texts[i];
+        const size_t cap = unseen_url_bound(line.len, 0);
+        char *room = malloc(cap);
+        canon.form = UNSEEN_URL_UNCHANGED;
+        if (room) {
+            (void)unseen_url_canon(w->url, line.data, line.len, NULL, room, cap, &canon);
+        }
+        free(room);
+    }
+    return canon.form != UNSEEN_URL_FAILED;
+}
+
 void url_watch_look(struct url_watch *w, const struct batch *b, size_t first, size_t n)
 {
     for (size_t i = first; i < first + n && !w->has_url; i++) {
         const struct unseen_bytes line = b->texts[i];
         w->nlines++;
-        w->has_url = b->forms[i] != UNSEEN_URL_FAILED && !is_of_archive(w, line);
-        if (w->has_url || w->look != LOOK_OTHER) {
-            continue;
-        }
-        w->look = look_of(line);
-        if (w->look != LOOK_OTHER) {
-            w->len = line.len < sizeof(w->text) ? line.len : sizeof(w->text);
-            memcpy(w->text, line.data, w->len);
+        w->has_url = is_url(w, b, i) && !is_of_archive(w, line);
+        if (!w->has_url) {
+            url_watch_look_line(w, line);
         }
     }
 }
@@ -175,7 +196,7 @@ static void hint_hosts(const char *profile, bool is_fixed)
     }
 }
 
-static void hint(const struct url_watch *w, const char *profile, bool is_fixed)
+void url_watch_hint(const struct url_watch *w, const char *profile, bool is_fixed)
 {
     char path[NAME_MAX_LEN];
     switch (w->look) {
@@ -220,7 +241,7 @@ bool url_watch_report(const struct url_watch *w, const char *profile, bool is_fi
         return true;
     }
     report_wrong(w, "");
-    hint(w, profile, is_fixed);
+    url_watch_hint(w, profile, is_fixed);
     return false;
 }
 

@@ -24,7 +24,9 @@ enum line_look {
 };
 
 struct url_watch {
-    bool matters; /* set by the caller: whole lines are asked or remembered */
+    /* set by the caller */
+    bool matters;                 /* whole lines are asked or remembered */
+    const struct unseen_url *url; /* if the batches lack forms: makes them; else NULL */
 
     bool has_url;
     uint64_t nlines;     /* so far, while there is no URL */
@@ -33,8 +35,11 @@ struct url_watch {
     size_t len;
 };
 
-/* Looks at n lines of b, from `first` on, whose forms are known. Cheap once a URL has come. */
+/* Looks at n lines of b, from `first` on. Cheap once a URL has come. */
 void url_watch_look(struct url_watch *w, const struct batch *b, size_t first, size_t n);
+
+/* Looks at a line that is not a URL. */
+void url_watch_look_line(struct url_watch *w, struct unseen_bytes line);
 
 /* True if the run seems to be wrong so far: nothing may be remembered yet. */
 bool url_watch_doubts(const struct url_watch *w);
@@ -46,6 +51,9 @@ bool url_watch_stops(const struct url_watch *w);
  * if nothing was remembered or looked up. `is_fixed`: the lines are for a store that was there, so
  * the profile cannot be chosen. */
 bool url_watch_report(const struct url_watch *w, const char *profile, bool is_fixed);
+
+/* Hints at what makes URLs of the lines, which are like w->text. */
+void url_watch_hint(const struct url_watch *w, const char *profile, bool is_fixed);
 
 /* The same for the lines of a file of -x. */
 bool url_watch_report_file(const struct url_watch *w, const char *path);

@@ -31,7 +31,7 @@ struct seen {
 
     struct asked asked;
     const struct unseen_url *url; /* NULL: the bytes are the identity */
-    struct unseen_url *own_url;
+    struct unseen_url *own_url;   /* of a server's profile, or of a run without a store */
 
     /* What -x names: each set has its own seed, so its keys are made from the canonical forms of
      * lines. The lines of -x are in the set of the run; beside a store they are in a set here. */

@@ -120,7 +120,7 @@ static bool use_profile(struct seen *m, const char *profile, enum unseen_cpu cpu
         hint_plain();
     }
     unseen_url_free(url);
-    if (differs || !m->wants_canons || strcmp(profile, "none/1") == 0) {
+    if (differs || strcmp(profile, "none/1") == 0) {
         return !differs;
     }
     const struct unseen_url_options options = {
@@ -129,7 +129,7 @@ static bool use_profile(struct seen *m, const char *profile, enum unseen_cpu cpu
         message_error("%s: %s", m->o->path, message_of(&error));
         return false;
     }
-    m->url = m->own_url;
+    m->url = m->wants_canons ? m->own_url : NULL;
     return true;
 }
 

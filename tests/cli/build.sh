@@ -287,7 +287,7 @@ printf 'evil.example\nbad.example\nhttp://fine.example/\n' > names.txt
 run build names.list names.txt
 expect 2 '' '*'
 holds grep -q '^unseen: error: 2 of 3 entries are not URLs' err
-holds grep -q '^unseen: hint: --expressions takes names for sites' err
+holds grep -q '^unseen: hint: to take names for sites: unseen build --expressions' err
 # The byte behind a field does not belong to the entry.
 printf 'evil.example:x\nbad.example:y\n' > fields.txt
 run build -k 1 -t : fields.list fields.txt

@@ -180,6 +180,45 @@ forgotten pages.warc "zgrep .* pages.warc | cut -d ' ' -f 2 | "
 forgotten map.xml 'grep .* map.xml | '
 forgotten hosts 'to take example.com for http://example.com: '
 forgotten many '--key .url '
+# A server would remember at once, so it is not asked: the same for all of the lines, also with a limit.
+# shellcheck source=tests/cli/lib/listening.bash
+. "$TESTS/cli/lib/listening.bash"
+unseen add served.unseen urls
+listening serve served.unseen --listen unix:sock
+for file in records table.tsv pages.warc map.xml hosts many; do
+    for how in 'add unix:sock' 'remove unix:sock' '-s unix:sock' '-m 3 -s unix:sock'; do
+        # shellcheck disable=SC2086 # words
+        run $how "$file"
+        expect 2 '' '*'
+        holds grep -q "^unseen: error: no line is a URL; one is '" err
+        lacks 'profile none' err # the server has its own
+    done
+    run check unix:sock "$file"
+    expect 2 '' '*'
+done
+holds [ "$("$UNSEEN" info --json unix:sock | grep -o '"keys":[0-9]*')" = '"keys":2' ]
+run add unix:sock records urls
+expect 0 '' ''
+holds [ "$("$UNSEEN" info --json unix:sock | grep -o '"keys":[0-9]*')" = '"keys":4' ]
+
+# A list.
+for file in records table.csv pages.warc map.xml; do
+    run build new.list "$file"
+    expect 2 '' '*'
+    holds [ ! -e new.list ]
+    holds grep -q '^unseen: hint: to .*: .*unseen build .*new.list' err
+    run build --force new.list "$file"
+    expect 0 '' '*'
+    rm new.list
+done
+run build new.list hosts
+expect 2 '' '*'
+holds grep -qx 'unseen: hint: to take names for sites: unseen build --expressions new.list hosts' err
+run build new.list pages.warc
+sh -c "$(sed -n 's/^unseen: hint: [^:]*: \(zgrep\)/\1/p' err | sed "s,unseen,'$UNSEEN',")"
+holds [ "$("$UNSEEN" check new.list urls -c)" = 0 ]
+holds [ "$(echo http://e.com/a | "$UNSEEN" check -c new.list)" = 1 ]
+
 # What the hints say.
 run -s g.unseen -k .url records
 expect 0 '*' ''
