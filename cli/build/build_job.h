@@ -55,8 +55,8 @@ struct build_job {
     struct unseen_list_build *build;
     struct build_done done;
     struct url_watch watch; /* the entries that are not URLs */
-    struct text allowed; /* the texts of allowed entries, a line each */
-    uint64_t nforgotten; /* changes of the list to be replaced that the new list does not get */
+    struct text allowed;    /* the texts of allowed entries, a line each */
+    uint64_t nforgotten;    /* changes of the list to be replaced that the new list does not get */
     struct {
         uint64_t nasked;
         uint64_t nallowed; /* known good lines that were listed, and are allowed now */

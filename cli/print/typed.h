@@ -44,7 +44,7 @@ __attribute__((format(printf, 2, 3))) const char *typed_changed(const char *name
  * with other options, or "". */
 const char *typed_on(const char *store, const char *options);
 
-/* The command line for a pipe that takes the place of the input file of that name, or of all (NULL). */
+/* The command line for a pipe in place of the input file of that name; NULL: of all input files. */
 const char *typed_piped(const char *input);
 
 /* The input files, with a space in front of each; "" for standard input. */

@@ -44,8 +44,8 @@ char *lease_path(const char *store, const char *suffix);
  * been reported. */
 int lease_open(const char *path, int flags);
 
-/* Hints at a way to go on without the file of leases of a store; `is_named`: the store's log names a
- * file of leases. */
+/* Hints at a way to go on without the file of leases of a store; `is_named`: the store's log names
+ * a file of leases. */
 void lease_hint_aside(const char *path, const char *store, bool is_named);
 
 /* Makes a file with a head, in place of any that has the name. Returns its descriptor, or -1: errno
