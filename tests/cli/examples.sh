@@ -80,6 +80,8 @@ try() {
 
 has_first() { [ "$(head -n 2000 some | "$UNSEEN" check -vc "$1" 2> /dev/null)" = 0 ]; }
 
+has_ended() { ! kill -0 "$1" 2> /dev/null; }
+
 # The same demo with a server that others use, too, which is killed and started again on the way. What
 # the server had answered and not committed may come twice.
 try_address() {
@@ -91,6 +93,7 @@ try_address() {
         # new again for the question below.
         eventually has_first "$1.shared"
         stop_process "$server" KILL
+        eventually has_ended "$server" # this is not the shell that could wait for it
         {
             sleep 0.5 # the client waits for the server
             listening serve "$1.shared" --listen "unix:$1.sock"

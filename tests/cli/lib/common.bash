@@ -12,7 +12,7 @@
 # follows hints. The first difference of each failed check is shown.
 set -u
 export LC_ALL=C TERM=dumb
-unset NO_COLOR POSIXLY_CORRECT
+unset NO_COLOR POSIXLY_CORRECT PYTHONUNBUFFERED
 tests_failed=0
 tests_run=0
 scratch=$(mktemp -d) || exit 2

@@ -28,9 +28,18 @@ func must[T any](value T, err error) T {
 
 func done(err error) { must(0, err) }
 
-func kill(how syscall.Signal) {
-	text := must(os.ReadFile("pid"))
-	done(syscall.Kill(must(strconv.Atoi(strings.TrimSpace(string(text)))), how))
+func kill(how syscall.Signal) int {
+	pid := must(strconv.Atoi(strings.TrimSpace(string(must(os.ReadFile("pid"))))))
+	done(syscall.Kill(pid, how))
+	return pid
+}
+
+// end sends SIGTERM, and returns when the server has ended. Its exit status is left to the client.
+func end() {
+	stat := fmt.Sprintf("/proc/%d/stat", kill(syscall.SIGTERM))
+	for !strings.Contains(string(must(os.ReadFile(stat))), ") Z") {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 func refused(err error) {
@@ -91,11 +100,9 @@ func exercise(store string) {
 		fmt.Println("not started")
 	}
 	ended := must(unseen.Open(store))
-	kill(syscall.SIGTERM)
-	time.Sleep(300 * time.Millisecond)
+	end()
 	wasSeen := must(ended.Seen("http://e.com/1"))
-	kill(syscall.SIGTERM)
-	time.Sleep(300 * time.Millisecond)
+	end()
 	unseen.Tool = "/missing/unseen"
 	_, err = unseen.Open(store)
 	if strings.HasPrefix(err.Error(), "cannot start /missing/unseen (") && strings.Contains(err.Error(), "): install it") {

@@ -12,7 +12,6 @@ const { Unseen } = require(path.resolve(examples, "unseen"));
 
 const say = (...words) => console.log(words.join(" "));
 const kill = (how = "SIGKILL") => process.kill(Number(fs.readFileSync("pid", "utf8")), how);
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const sum = (marks) => marks.reduce((n, mark) => n + (mark ? 1 : 0), 0);
 
 async function refused(ask) {
@@ -81,8 +80,9 @@ async function exercise() {
     .catch(({ message }) => say(message.startsWith("cannot start /missing/unseen (") && message.split(": ")[1].slice(0, 10)));
   const ended = new Unseen(store, { tool });
   await ended.info();
+  const died = new Promise((resolve) => ended.server.on("close", resolve));
   kill("SIGTERM");
-  await sleep(300);
+  await died;
   say("ended", await ended.seen("http://e.com/1"));
   const closing = (kill("SIGTERM"), ended.close());
   await closing;

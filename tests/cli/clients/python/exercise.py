@@ -17,8 +17,15 @@ def say(*words):
 
 
 def kill(how=signal.SIGKILL):
-    with open("pid") as pid:
-        os.kill(int(pid.read()), how)
+    with open("pid") as file:
+        pid = int(file.read())
+    os.kill(pid, how)
+    return pid
+
+
+def end():
+    """Sends SIGTERM, and returns when the server has ended. Its exit status is left to the client."""
+    os.waitid(os.P_PID, kill(signal.SIGTERM), os.WEXITED | os.WNOWAIT)
 
 
 def refused(ask):
@@ -62,11 +69,9 @@ def exercise():
     except UnseenError as error:
         say(str(error).startswith("cannot start /missing/unseen (") and str(error).partition(": ")[2][:10])
     with Unseen(store, tool=tool) as ended:
-        kill(signal.SIGTERM)
-        time.sleep(0.3)
+        end()
         say("ended", ended.seen("http://e.com/1"))
-        kill(signal.SIGTERM)
-        time.sleep(0.3)
+        end()
     say("closed")
 
 

@@ -55,8 +55,8 @@ def loop():
     with Unseen(store, "--seed", "1", tool=tool) as visited:
         visited.new_batch(urls)
         visited.flush()
-        print("ready", flush=True)
         try:
+            print("ready", flush=True)  # Ctrl-C may come before it has returned
             while True:
                 visited.seen_batch(urls)
                 visited.new("http://e.com/0")
@@ -91,6 +91,7 @@ def refused():
                 visited.new_batch(urls)
             except TypeError as error:
                 print(error)
+        sys.stdout.flush()  # or both would write what is not written yet
         pid = os.fork()
         if pid == 0:
             try:
