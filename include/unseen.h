@@ -999,6 +999,29 @@ UNSEEN_API enum unseen_status unseen_store_remove_keys(struct unseen_store *stor
 UNSEEN_API enum unseen_status unseen_store_contains(const struct unseen_store *store,
     const struct unseen_bytes *items, size_t n, uint8_t *verdicts, size_t *ndone_out);
 
+/* Allows keys that the filter takes for seen by error: it answers SEEN, but they were never added.
+ * From now on such a key is answered NEW, whatever the filter says, until it is added, and again
+ * when it is removed later. Its add is a change as any other, and no removal of another key takes
+ * it away. What is allowed is the exact key that the store keeps. It stays allowed when the store
+ * is rewritten, and in a store that this one is merged into, unless that has added the key.
+ *
+ * The keys are allowed durably on return. After an error they are not allowed; after IO some may be
+ * when the store is opened again.
+ *
+ * Arguments:
+ *   - verdicts[i] is SEEN if the store has keys[i], which is then not allowed: unseen_store_remove
+ *     makes it NEW. Otherwise it is NEW now; if it was NEW before, nothing has changed.
+ * Errors:
+ *   - UNSUPPORTED: no log
+ *   - ARGUMENT: changes wait: commit them first; or keys of another width
+ *   - CORRUPT: the log or the image is damaged
+ *   - as unseen_store_commit
+ * Threads: as unseen_store_add.
+ * Time: the log is read once, unless all keys are NEW, and a sync. An allowed key takes 24 to 64
+ *   bytes of memory, also in every reader. */
+UNSEEN_API enum unseen_status unseen_store_allow(struct unseen_store *store,
+    const struct unseen_key *keys, size_t n, uint8_t *verdicts, struct unseen_error *error);
+
 /* As unseen_set_reserve, for the set of a store. The room is not recorded: when the store is opened
  * again, its set is as large as its keys need.
  *
@@ -1152,13 +1175,15 @@ struct unseen_store_info {
     bool is_new; /* this opening has made the store */
 
     uint64_t note; /* of unseen_store_note; 0: none */
+
+    uint64_t nallowed; /* keys of unseen_store_allow that were not added since */
 };
 
 /* Fills in as much of *info_out as info_out->size says.
  *
  * Errors: SIZE.
  * Threads: one.
- * Time: constant. */
+ * Time: linear in the keys that were allowed. */
 UNSEEN_API enum unseen_status unseen_store_info(
     struct unseen_store *store, struct unseen_store_info *info_out);
 

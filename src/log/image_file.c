@@ -75,8 +75,8 @@ static enum unseen_status open_and_read(struct unseen__image *image, struct unse
     }
     const struct unseen__image_header *header = &image->header;
     if (status != UNSEEN_OK || image->size < UNSEEN__IMAGE_HEADER_LEN ||
-        header->table_len > image->size - UNSEEN__IMAGE_HEADER_LEN ||
-        header->body_len != image->size - UNSEEN__IMAGE_HEADER_LEN - header->table_len) {
+        header->tail_len > image->size - UNSEEN__IMAGE_HEADER_LEN ||
+        header->body_len != image->size - UNSEEN__IMAGE_HEADER_LEN - header->tail_len) {
         return image_damaged(image, 0, error);
     }
     image->offset = UNSEEN__IMAGE_HEADER_LEN;
@@ -160,17 +160,16 @@ enum unseen_status unseen__image_read(const struct unseen__image *image, uint64_
     return code ? UNSEEN_ERR_IO : got == len ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
-enum unseen_status unseen__image_read_table(const struct unseen__image *image, uint8_t *table,
-                                            struct unseen_error *error)
+enum unseen_status unseen__image_read_tail(const struct unseen__image *image, uint8_t *tail,
+                                           struct unseen_error *error)
 {
     const struct unseen__image_header *header = &image->header;
     size_t got = 0;
-    const int code =
-        unseen__file_read(image->fd, image->end, table, (size_t)header->table_len, &got);
+    const int code = unseen__file_read(image->fd, image->end, tail, (size_t)header->tail_len, &got);
     if (code != 0) {
         return unseen__error_io(error, "read", image->path, code);
     }
-    return got == header->table_len && unseen__checksum(table, got) == header->table_checksum
+    return got == header->tail_len && unseen__checksum(tail, got) == header->tail_checksum
                ? UNSEEN_OK
                : image_damaged(image, image->end, error);
 }
@@ -217,7 +216,7 @@ static enum unseen_status write_body(struct writer *w, unseen__chunk_next *next,
 
 static enum unseen_status write_file(struct writer *w, const struct unseen__log *log,
                                      struct unseen__image_header *header, unseen__chunk_next *next,
-                                     const void *object, const uint8_t *table, size_t table_len,
+                                     const void *object, const uint8_t *tail, size_t tail_len,
                                      struct unseen_error *error)
 {
     uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
@@ -238,10 +237,10 @@ static enum unseen_status write_file(struct writer *w, const struct unseen__log 
         return status;
     }
     header->body_len = w->offset - UNSEEN__IMAGE_HEADER_LEN;
-    header->table_len = table_len;
-    header->table_checksum = table_len > 0 ? unseen__checksum(table, table_len) : 0;
+    header->tail_len = tail_len;
+    header->tail_checksum = tail_len > 0 ? unseen__checksum(tail, tail_len) : 0;
     unseen__image_header_encode(header, bytes);
-    code = table_len > 0 ? unseen__file_write(w->fd, w->offset, table, table_len) : 0;
+    code = tail_len > 0 ? unseen__file_write(w->fd, w->offset, tail, tail_len) : 0;
     code = code ? code : unseen__file_write(w->fd, 0, bytes, sizeof(bytes));
     code = code ? code : unseen__file_sync(w->fd);
     return code ? unseen__error_io(error, "write", w->name, code) : UNSEEN_OK;
@@ -271,7 +270,7 @@ static enum unseen_status check_image_name(const char *name, struct unseen_error
 
 enum unseen_status unseen__image_write(const struct unseen__log *log,
                                        struct unseen__image_header header, unseen__chunk_next *next,
-                                       const void *object, const uint8_t *table, size_t table_len,
+                                       const void *object, const uint8_t *tail, size_t tail_len,
                                        struct unseen_error *error)
 {
     const struct unseen_allocator *allocator = &log->allocator;
@@ -284,7 +283,7 @@ enum unseen_status unseen__image_write(const struct unseen__log *log,
     if (status != UNSEEN_OK) {
         goto out;
     }
-    status = write_file(&w, log, &header, next, object, table, table_len, error);
+    status = write_file(&w, log, &header, next, object, tail, tail_len, error);
     if (w.fd < 0) {
         goto out;
     }

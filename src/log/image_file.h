@@ -35,9 +35,9 @@ enum unseen_status unseen__image_next(struct unseen__image *image, const uint8_t
 /* Goes on with the chunk at this offset, which is at most image->end. */
 void unseen__image_seek(struct unseen__image *image, uint64_t offset);
 
-/* Reads the table, which is not empty, into table_len bytes. Errors: CORRUPT, IO. */
-enum unseen_status unseen__image_read_table(const struct unseen__image *image, uint8_t *table,
-                                            struct unseen_error *error);
+/* Reads the tail, which is not empty, into tail_len bytes. Errors: CORRUPT, IO. */
+enum unseen_status unseen__image_read_tail(const struct unseen__image *image, uint8_t *tail,
+                                           struct unseen_error *error);
 
 /* Reads len bytes of the file. Errors: CORRUPT if it ends before, IO. */
 enum unseen_status unseen__image_read(const struct unseen__image *image, uint64_t offset,
@@ -48,13 +48,12 @@ void unseen__image_end_chunks(struct unseen__image *image);
 
 void unseen__image_release(struct unseen__image *image);
 
-/* Writes an image and renames it over the old one. `next` gives the chunks of the object. The table
- * of table_len bytes comes behind the chunks. header.body_len, table_len and table_checksum are
- * filled in here. Errors: those of `next`, FOREIGN, IO, NOMEM; the old image is then still
- * there. */
+/* Writes an image and renames it over the old one. `next` gives the chunks of the object. The tail
+ * of tail_len bytes comes behind the chunks. header.body_len, tail_len and tail_checksum are filled
+ * in here. Errors: those of `next`, FOREIGN, IO, NOMEM; the old image is then still there. */
 enum unseen_status unseen__image_write(const struct unseen__log *log,
                                        struct unseen__image_header header, unseen__chunk_next *next,
-                                       const void *object, const uint8_t *table, size_t table_len,
+                                       const void *object, const uint8_t *tail, size_t tail_len,
                                        struct unseen_error *error);
 
 /* Removes the image. A file of that name that is not an image is renamed to PATH.image.damaged.

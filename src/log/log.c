@@ -513,7 +513,7 @@ enum unseen_status unseen__log_append(struct unseen__log *log, struct unseen__re
     const unsigned key_bits = log->header.key_bits;
     const size_t len = unseen__record_len(&record, key_bits);
     const size_t payload_len =
-        record.n * (record.kind == UNSEEN__RECORD_CHANGES ? unseen__key_bytes(key_bits) : 1);
+        record.n * (unseen__record_has_keys(&record) ? unseen__key_bytes(key_bits) : 1);
     if (!array_resize(&log->allocator, &log->buf, &log->cap, len, 1)) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
     }

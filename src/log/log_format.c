@@ -164,11 +164,12 @@ void unseen__image_header_encode(const struct unseen__image_header *header,
     store_le64(bytes + 80, header->output_checksum);
     store_le64(bytes + 88, header->output_closed);
     store_le64(bytes + 96, header->last_offset);
-    store_le64(bytes + 104, header->table_len);
-    store_le64(bytes + 112, header->table_checksum);
+    store_le64(bytes + 104, header->tail_len);
+    store_le64(bytes + 112, header->tail_checksum);
     store_le64(bytes + 120, header->note);
     store_le64(bytes + 128, header->horizon);
     store_le64(bytes + 136, header->nremoved);
+    store_le64(bytes + 144, header->nallowed);
     store_le64(bytes + 4080, header->record_checksum);
     seal_header(bytes);
 }
@@ -193,20 +194,27 @@ enum unseen_status unseen__image_header_decode(const uint8_t bytes[UNSEEN__IMAGE
     header_out->output_checksum = load_le64(bytes + 80);
     header_out->output_closed = load_le64(bytes + 88) != 0;
     header_out->last_offset = load_le64(bytes + 96);
-    header_out->table_len = load_le64(bytes + 104);
-    header_out->table_checksum = load_le64(bytes + 112);
+    header_out->tail_len = load_le64(bytes + 104);
+    header_out->tail_checksum = load_le64(bytes + 112);
     header_out->note = load_le64(bytes + 120);
     header_out->horizon = load_le64(bytes + 128);
     header_out->nremoved = load_le64(bytes + 136);
+    header_out->nallowed = load_le64(bytes + 144);
     header_out->record_checksum = load_le64(bytes + 4080);
-    return UNSEEN_OK;
+    return header_out->nallowed <= header_out->tail_len / UNSEEN__ALLOWED_LEN ? UNSEEN_OK
+                                                                              : UNSEEN_ERR_CORRUPT;
 }
 
 /* ---- records ---- */
 
+bool unseen__record_has_keys(const struct unseen__record *record)
+{
+    return record->kind == UNSEEN__RECORD_CHANGES || record->kind == UNSEEN__RECORD_ALLOWED;
+}
+
 size_t unseen__record_bits_offset(const struct unseen__record *record, unsigned key_bits)
 {
-    const size_t each = record->kind == UNSEEN__RECORD_CHANGES ? unseen__key_bytes(key_bits) : 1;
+    const size_t each = unseen__record_has_keys(record) ? unseen__key_bytes(key_bits) : 1;
     return UNSEEN__RECORD_HEAD + round_up_8(record->n * each);
 }
 
@@ -286,7 +294,8 @@ bool unseen__record_decode_head(const uint8_t bytes[UNSEEN__RECORD_HEAD], uint64
         .output_checksum = load_le64(bytes + 40),
     };
     const bool changes = r.kind == UNSEEN__RECORD_CHANGES;
-    const uint32_t most = changes ? UNSEEN__RECORD_KEYS_MAX : UNSEEN__OUTPUT_NAME_MAX;
+    const uint32_t most =
+        unseen__record_has_keys(&r) ? UNSEEN__RECORD_KEYS_MAX : UNSEEN__OUTPUT_NAME_MAX;
     if (load_le32(bytes) != UNSEEN__RECORD_MARK || load_le16(bytes + 6) != 0 ||
         r.nruns > (changes ? r.n : 0) || r.time > UNSEEN__TIME_MAX || r.offset != offset ||
         r.number == 0 || r.n > most) {
@@ -302,6 +311,7 @@ bool unseen__record_is_known(const struct unseen__record *record)
     case UNSEEN__RECORD_CHANGES:
         return (record->flags & ~(unsigned)CHANGES_FLAGS) == 0;
     case UNSEEN__RECORD_OUTPUT:
+    case UNSEEN__RECORD_ALLOWED:
         return record->flags == 0;
     case UNSEEN__RECORD_NOTE:
         return record->flags == 0 && record->n == UNSEEN__NOTE_LEN;

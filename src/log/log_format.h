@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "base/macros.h"
 #include "hash/key.h"
 
 enum {
@@ -85,6 +86,7 @@ enum {
     UNSEEN__RECORD_CHANGES = 1,
     UNSEEN__RECORD_OUTPUT = 2,
     UNSEEN__RECORD_NOTE = 3,
+    UNSEEN__RECORD_ALLOWED = 4,
     UNSEEN__FLAG_REMOVALS = 1,
     UNSEEN__FLAG_CLOSED = 2,
     UNSEEN__FLAG_SKIPPABLE = 0x80
@@ -109,6 +111,9 @@ struct unseen__run {
     uint32_t end; /* the index of the key behind the last one */
     uint64_t time;
 };
+
+/* True if the payload of the record is keys; else it is bytes. */
+bool unseen__record_has_keys(const struct unseen__record *record);
 
 /* The length of a record in the file, from its head. */
 size_t unseen__record_len(const struct unseen__record *record, unsigned key_bits);
@@ -146,6 +151,10 @@ uint64_t unseen__record_checksum(const uint8_t *bytes, size_t len,
 
 /* ---- header of the image ---- */
 
+enum {
+    UNSEEN__ALLOWED_LEN = 24 /* each allowed key, behind the table */
+};
+
 struct unseen__image_header {
     uint8_t id[UNSEEN__ID_LEN];
     uint64_t log_end;         /* the image covers the records before this offset of the log */
@@ -154,8 +163,9 @@ struct unseen__image_header {
     uint64_t record_checksum; /* of that record */
     uint64_t nchanges;        /* in all records that are covered */
     uint64_t body_len;        /* of the chunks */
-    uint64_t table_len;       /* of the table behind the chunks; 0: the image has no table */
-    uint64_t table_checksum;
+    uint64_t tail_len;        /* of what is behind the chunks: the table, then the allowed keys */
+    uint64_t tail_checksum;
+    uint64_t nallowed;
     uint64_t output_offset; /* of the record that names the output file; 0: no such record */
     uint64_t output_len;
     uint64_t output_checksum;
@@ -164,6 +174,12 @@ struct unseen__image_header {
     uint64_t horizon;  /* keys of this time and before have left the window */
     uint64_t nremoved; /* removed keys whose time is later; 0 without a window */
 };
+
+/* The length of the table. In the tail the allowed keys follow it. */
+UNSEEN_INLINE uint64_t unseen__image_table_len(const struct unseen__image_header *header)
+{
+    return header->tail_len - header->nallowed * UNSEEN__ALLOWED_LEN;
+}
 
 void unseen__image_header_encode(const struct unseen__image_header *header,
                                  uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN]);

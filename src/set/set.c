@@ -382,6 +382,7 @@ void unseen_set_free(struct unseen_set *set)
     }
     unseen__window_free(set);
     free_shards(set, unseen__set_nshards(set));
+    unseen__set_forget_allowed(set);
     unseen__hasher_release(&set->hasher);
     unseen_url_free(set->own_url);
     struct unseen_allocator allocator = set->allocator;
@@ -395,16 +396,19 @@ void unseen__set_swap_filters(struct unseen_set *a, struct unseen_set *b)
     const unsigned shard_bits = a->shard_bits;
     const bool shared = a->shared;
     const bool fetches = a->fetches;
+    struct unseen__stash *allowed = a->allowed;
     a->ops = b->ops;
     a->shards = b->shards;
     a->shard_bits = b->shard_bits;
     a->shared = b->shared;
     a->fetches = b->fetches;
+    a->allowed = b->allowed;
     b->ops = ops;
     b->shards = shards;
     b->shard_bits = shard_bits;
     b->shared = shared;
     b->fetches = fetches;
+    b->allowed = allowed;
 }
 
 /* ---- bytes -> key ---- */
@@ -596,6 +600,7 @@ enum unseen_status unseen_set_stats(const struct unseen_set *set,
         unseen__window_stats(set, &stats);
     }
     stats.memory += sizeof(*set) + nshards * sizeof(*set->shards);
+    stats.memory += set->allowed ? sizeof(*set->allowed) + unseen__stash_memory(set->allowed) : 0;
     stats.fill /= (double)stats.nslots;
     stats.abilities = set->ops->abilities;
     stats.filter = set->ops->name;

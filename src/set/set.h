@@ -12,6 +12,7 @@
 #include "filter/filter.h"
 #include "hash/key.h"
 #include "set/filters.h"
+#include "tags/stash.h"
 
 enum {
     UNSEEN__SHARD_BITS_MAX = 8
@@ -31,6 +32,9 @@ struct unseen_set {
     unsigned shard_bits;
     bool shared;  /* take the locks */
     bool fetches; /* pieces are read when they are first needed */
+    /* NULL: none. Keys that the filter takes for present by error, and how often each counts: see
+     * UNSEEN__ALLOWED_ABSENT. Of one filter only: the set is not shared. */
+    struct unseen__stash *allowed;
     unsigned threads;
     unsigned key_bits;
     const struct unseen_url *url; /* NULL: the bytes are the identity */
@@ -236,12 +240,11 @@ enum unseen_status unseen__set_run_shared(const struct unseen_set *set,
                                           const struct unseen_key *keys, size_t n,
                                           uint8_t *verdicts, size_t *ndone);
 
-/* Does what unseen_set_add_keys does, for each operation. UNSUPPORTED if the filter cannot REMOVE.
- * ADD, ADD_ABSENT and REMOVE change the set. */
-UNSEEN_INLINE enum unseen_status unseen__set_run(const struct unseen_set *set,
-                                                 enum unseen__operation operation,
-                                                 const struct unseen_key *keys, size_t n,
-                                                 uint8_t *verdicts, size_t *ndone_out)
+/* unseen__set_run, whatever keys are allowed. */
+UNSEEN_INLINE enum unseen_status unseen__set_run_filters(const struct unseen_set *set,
+                                                         enum unseen__operation operation,
+                                                         const struct unseen_key *keys, size_t n,
+                                                         uint8_t *verdicts, size_t *ndone_out)
 {
     size_t ndone = 0;
     enum unseen_status status = UNSEEN_OK;
@@ -259,6 +262,48 @@ UNSEEN_INLINE enum unseen_status unseen__set_run(const struct unseen_set *set,
         *ndone_out = ndone;
     }
     return status;
+}
+
+/* ---- allowed.c ---- */
+
+/* In set->allowed an allowed key that was not added since is there once, and is answered NEW. One
+ * that was added since is there twice, and one that was removed again is there once more. */
+enum {
+    UNSEEN__ALLOWED_ABSENT = 1,
+    UNSEEN__ALLOWED_ADDED = 2
+};
+
+/* Allows a key that the set does not have, though the filter says so; a key that is allowed already
+ * stays as it is. Errors: NOMEM, RANDOM. */
+enum unseen_status unseen__set_allow(struct unseen_set *set, struct unseen_key key);
+
+/* Writes the allowed keys of a set that has some, 24 bytes each, and reads them back into a set
+ * without any. Errors: CORRUPT, NOMEM, RANDOM. */
+void unseen__set_save_allowed(const struct unseen_set *set, uint8_t *bytes);
+enum unseen_status unseen__set_load_allowed(struct unseen_set *set, const uint8_t *bytes, size_t n);
+
+/* How many keys are allowed and absent. Linear in the allowed keys. */
+uint64_t unseen__set_nallowed(const struct unseen_set *set);
+
+/* Frees set->allowed, before the set is freed. */
+void unseen__set_forget_allowed(struct unseen_set *set);
+
+/* unseen__set_run of a set with allowed keys. */
+enum unseen_status unseen__set_run_allowed(const struct unseen_set *set,
+                                           enum unseen__operation operation,
+                                           const struct unseen_key *keys, size_t n,
+                                           uint8_t *verdicts, size_t *ndone_out);
+
+/* Does what unseen_set_add_keys does, for each operation. UNSUPPORTED if the filter cannot REMOVE.
+ * ADD, ADD_ABSENT and REMOVE change the set. */
+UNSEEN_INLINE enum unseen_status unseen__set_run(const struct unseen_set *set,
+                                                 enum unseen__operation operation,
+                                                 const struct unseen_key *keys, size_t n,
+                                                 uint8_t *verdicts, size_t *ndone_out)
+{
+    return UNSEEN_UNLIKELY(set->allowed != NULL)
+               ? unseen__set_run_allowed(set, operation, keys, n, verdicts, ndone_out)
+               : unseen__set_run_filters(set, operation, keys, n, verdicts, ndone_out);
 }
 
 /* How often a key was added to a filter that counts. */

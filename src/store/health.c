@@ -24,11 +24,14 @@ static void report_damage(const struct unseen__reading *r, const struct unseen_e
     }
 }
 
-static bool count_changes(void *context, const struct unseen_key *keys, size_t n, bool removed)
+static bool count_changes(void *context, const struct unseen_key *keys, size_t n,
+                          enum unseen__change change)
 {
-    struct unseen_store_health *health = context;
+    struct unseen__reading *r = context;
     (void)keys;
-    *(removed ? &health->nremoved : &health->nadded) += n;
+    *(change == UNSEEN__ADDED     ? &r->health.nadded
+      : change == UNSEEN__REMOVED ? &r->health.nremoved
+                                  : &r->nallowed) += n;
     return true;
 }
 
@@ -82,9 +85,68 @@ enum unseen_status unseen__read_all(struct unseen__reading *r, struct unseen_err
         r->health.nrecords += scan.record.n > 0 || scan.record.output_len != UNSEEN__NO_OUTPUT;
         unseen__output_follow(&r->output, &scan.record, scan.payload);
         (void)unseen__record_each(&scan.record, scan.payload, scan.bits, r->log->header.key_bits,
-                                  count_changes, &r->health);
+                                  count_changes, r);
     }
     unseen__scan_release(&scan);
+    return status;
+}
+
+/* ---- the allowlist ---- */
+
+/* Looks for the keys that the log allows: *allowed_out are all, and search->surviving are those
+ * that were added since. The caller releases both. */
+static enum unseen_status search_allowed(const struct unseen__log *log, uint64_t end,
+                                         struct unseen__stash *allowed_out,
+                                         struct unseen__search *search, struct unseen_error *error)
+{
+    enum unseen_status status =
+        unseen__allowed_find(log, end, false, log->header.key_bits, allowed_out, error);
+    for (size_t i = 0; status == UNSEEN_OK && i < allowed_out->nkeys; i++) {
+        status = unseen__error_status(error, unseen__search_want(search, allowed_out->keys[i]),
+                                      log->path);
+    }
+    return status == UNSEEN_OK ? unseen__search_log(search, log, end, error) : status;
+}
+
+/* No writer allows a key that the log has. Such a record would make it NEW. */
+static enum unseen_status check_allowed(struct unseen__reading *r, struct unseen_error *error)
+{
+    struct unseen__stash allowed = {0};
+    struct unseen__search search = {.allocator = r->log->allocator};
+    if (r->nallowed == 0 || r->health.lost_bytes > 0) {
+        return UNSEEN_OK;
+    }
+    const enum unseen_status status = search_allowed(r->log, r->end, &allowed, &search, error);
+    r->allows_held = status == UNSEEN_OK && search.nheld > 0;
+    if (r->allows_held) {
+        struct unseen_error damage;
+        (void)unseen__error(&damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
+                            "%s is damaged: it allows %llu lines that it has", r->log->path,
+                            (unsigned long long)search.nheld);
+        r->health.ndamages++;
+        report_damage(r, &damage);
+    }
+    unseen__search_release(&search);
+    unseen__stash_release(&allowed, &r->log->allocator);
+    return status;
+}
+
+/* Whether the set of an image has other allowed keys than the records that it covers. */
+static enum unseen_status compare_allowed(const struct unseen__log *log, uint64_t end,
+                                          const struct unseen_set *set, bool *differs_out,
+                                          struct unseen_error *error)
+{
+    struct unseen__stash allowed = {0};
+    struct unseen__search search = {.allocator = log->allocator};
+    const enum unseen_status status = search_allowed(log, end, &allowed, &search, error);
+    *differs_out = allowed.nkeys != (set->allowed ? set->allowed->nkeys : 0);
+    for (size_t i = 0; status == UNSEEN_OK && !*differs_out && i < allowed.nkeys; i++) {
+        const bool was_added = unseen__stash_contains(&search.surviving, allowed.keys[i]);
+        *differs_out = unseen__stash_count(set->allowed, allowed.keys[i]) !=
+                       (was_added ? UNSEEN__ALLOWED_ADDED : UNSEEN__ALLOWED_ABSENT);
+    }
+    unseen__search_release(&search);
+    unseen__stash_release(&allowed, &log->allocator);
     return status;
 }
 
@@ -200,8 +262,17 @@ static enum unseen_status compare_set(const struct unseen_store *store,
                             "%s has %llu keys; the log has %llu, of which the image lacks %llu",
                             image->path, (unsigned long long)nkeys,
                             (unsigned long long)c.nsurviving, (unsigned long long)c.nmissing);
+        return UNSEEN_OK;
     }
-    return UNSEEN_OK;
+    if (r->health.lost_bytes > 0) {
+        return UNSEEN_OK;
+    }
+    status = compare_allowed(&store->log, image->header.log_end, set, differs_out, error);
+    if (status == UNSEEN_OK && *differs_out) {
+        (void)unseen__error(damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
+                            "%s allows other lines than the log", image->path);
+    }
+    return status;
 }
 
 static enum unseen_status compare_image(const struct unseen_store *store,
@@ -340,6 +411,9 @@ static enum unseen_status checkup_run(struct checkup *checkup, const char *path,
         status = unseen__read_all(&checkup->reading, error);
     }
     if (status == UNSEEN_OK) {
+        status = check_allowed(&checkup->reading, error);
+    }
+    if (status == UNSEEN_OK) {
         status = check_image(store, &checkup->reading, &checkup->image_is_damaged,
                              &checkup->log_is_short, error);
     }
@@ -390,7 +464,8 @@ static enum unseen_status mend(struct checkup *checkup, const char *path,
         return unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
                              "%s has no log: the keys of its damaged image are lost", path);
     }
-    if (checkup->reading.damaged_end == 0 && !checkup->log_is_short && !log->cut_short) {
+    if (checkup->reading.damaged_end == 0 && !checkup->reading.allows_held &&
+        !checkup->log_is_short && !log->cut_short) {
         return checkup->image_is_damaged ? unseen__image_remove(log, error) : UNSEEN_OK;
     }
     struct unseen__log_header header = log->header;

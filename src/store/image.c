@@ -174,7 +174,7 @@ static enum unseen_status import_chunks(struct unseen_import *import, struct uns
 /* Gives the pieces that the table names to the set, to be read later. The next chunk is then the
  * one behind them. */
 static enum unseen_status import_table(struct unseen_import *import, struct source *source,
-                                       struct unseen_error *error)
+                                       const uint8_t *table, struct unseen_error *error)
 {
     struct unseen__image *image = &source->image;
     const struct unseen__pieces pieces = {.read = read_source,
@@ -182,31 +182,22 @@ static enum unseen_status import_table(struct unseen_import *import, struct sour
                                           .context = source,
                                           .start = image->offset,
                                           .end = image->end};
-    const size_t len = (size_t)image->header.table_len;
+    const size_t len = (size_t)unseen__image_table_len(&image->header);
     uint64_t end = 0;
-    uint8_t *table = unseen__alloc(&source->allocator, len, 64);
-    if (!table) {
-        return unseen__error_status(error, UNSEEN_ERR_NOMEM, image->path);
-    }
-    enum unseen_status status = unseen__image_read_table(image, table, error);
-    if (status == UNSEEN_OK) {
-        status = unseen__import_table(import, &pieces, table, len, &end);
-        status = status == UNSEEN_OK ? status : import_error(error, status, image, image->end);
-    }
-    unseen__free(&source->allocator, table, len);
+    const enum unseen_status status = unseen__import_table(import, &pieces, table, len, &end);
     unseen__image_seek(image, end);
-    return status;
+    return status == UNSEEN_OK ? status : import_error(error, status, image, image->end);
 }
 
 /* As import_chunks, but pieces that a table names stay in the file. */
 static enum unseen_status import_rest_later(struct unseen_import *import, struct source *source,
-                                            struct unseen_error *error)
+                                            const uint8_t *table, struct unseen_error *error)
 {
     size_t len = 0;
     enum unseen_status status =
         image_import_chunk(import, &source->image, &len, error); /* the header */
     if (status == UNSEEN_OK) {
-        status = import_table(import, source, error);
+        status = import_table(import, source, table, error);
     }
     return status == UNSEEN_OK ? import_chunks(import, &source->image, error) : status;
 }
@@ -247,41 +238,49 @@ static enum unseen_status start_import(const struct unseen_store *store,
 
 /* The table must be that of the set. */
 static enum unseen_status check_table(const struct unseen_store *store,
-                                      const struct unseen__image *image,
+                                      const struct unseen__image *image, const uint8_t *table,
                                       const struct unseen_set *set, struct unseen_error *error)
 {
     const size_t len = unseen__set_table_len(set);
-    if (image->header.table_len != len) {
+    if (unseen__image_table_len(&image->header) != len) {
         return import_error(error, UNSEEN_ERR_CORRUPT, image, image->end);
     }
-    uint8_t *tables = unseen__alloc(&store->allocator, 2 * len, 64);
-    if (!tables) {
+    uint8_t *wanted = unseen__alloc(&store->allocator, len, 64);
+    if (!wanted) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, image->path);
     }
-    enum unseen_status status = unseen__image_read_table(image, tables, error);
-    if (status == UNSEEN_OK) {
-        unseen__set_save_table(set, tables + len);
-        status = memcmp(tables, tables + len, len) == 0
-                     ? UNSEEN_OK
-                     : import_error(error, UNSEEN_ERR_CORRUPT, image, image->end);
+    unseen__set_save_table(set, wanted);
+    const bool is_equal = memcmp(table, wanted, len) == 0;
+    unseen__free(&store->allocator, wanted, len);
+    return is_equal ? UNSEEN_OK : import_error(error, UNSEEN_ERR_CORRUPT, image, image->end);
+}
+
+/* Reads the tail, NULL if it is empty. The caller frees it. */
+static enum unseen_status read_tail(const struct unseen_store *store,
+                                    const struct unseen__image *image, uint8_t **tail_out,
+                                    struct unseen_error *error)
+{
+    const size_t len = (size_t)image->header.tail_len;
+    *tail_out = len > 0 ? unseen__alloc(&store->allocator, len, 64) : NULL;
+    if (len > 0 && !*tail_out) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, image->path);
     }
-    unseen__free(&store->allocator, tables, 2 * len);
-    return status;
+    return len > 0 ? unseen__image_read_tail(image, *tail_out, error) : UNSEEN_OK;
 }
 
 /* Makes the set from the chunks of the image; with a source, the pieces that the table names stay
  * in the file. */
-static enum unseen_status load_set(const struct unseen_store *store, struct unseen__image *image,
-                                   struct source *source, struct unseen_set **set_out,
-                                   struct unseen_error *error)
+static enum unseen_status import_set(const struct unseen_store *store, struct unseen__image *image,
+                                     struct source *source, const uint8_t *table,
+                                     struct unseen_set **set_out, struct unseen_error *error)
 {
     struct unseen_import *import = NULL;
     enum unseen_status status = start_import(store, image, &import, error);
     if (status != UNSEEN_OK) {
         return status;
     }
-    status =
-        source ? import_rest_later(import, source, error) : import_chunks(import, image, error);
+    status = source ? import_rest_later(import, source, table, error)
+                    : import_chunks(import, image, error);
     if (status != UNSEEN_OK) {
         unseen_import_free(import);
         return status;
@@ -290,15 +289,28 @@ static enum unseen_status load_set(const struct unseen_store *store, struct unse
     return status == UNSEEN_OK ? UNSEEN_OK : unseen__error_status(error, status, image->path);
 }
 
-enum unseen_status unseen__image_load(const struct unseen_store *store, struct unseen__image *image,
-                                      struct unseen_set **set_out, struct unseen_error *error)
+/* import_set, and the allowed keys. */
+static enum unseen_status load_set(const struct unseen_store *store, struct unseen__image *image,
+                                   struct source *source, struct unseen_set **set_out,
+                                   struct unseen_error *error)
 {
+    const struct unseen__image_header header = image->header;
+    const size_t table_len = (size_t)unseen__image_table_len(&header);
+    uint8_t *tail = NULL;
     struct unseen_set *set = NULL;
-    enum unseen_status status = load_set(store, image, NULL, &set, error);
-    if (status != UNSEEN_OK) {
-        return status;
+    enum unseen_status status = read_tail(store, image, &tail, error);
+    if (status == UNSEEN_OK) {
+        status = import_set(store, image, source, tail, &set, error);
     }
-    status = image->header.table_len > 0 ? check_table(store, image, set, error) : UNSEEN_OK;
+    if (status == UNSEEN_OK && !source && table_len > 0) {
+        status = check_table(store, image, tail, set, error);
+    }
+    if (status == UNSEEN_OK) {
+        status =
+            unseen__set_load_allowed(set, tail ? tail + table_len : NULL, (size_t)header.nallowed);
+        status = status == UNSEEN_OK ? status : import_error(error, status, image, image->end);
+    }
+    unseen__free(&store->allocator, tail, (size_t)header.tail_len);
     if (status != UNSEEN_OK) {
         unseen_set_free(set);
         return status;
@@ -307,11 +319,17 @@ enum unseen_status unseen__image_load(const struct unseen_store *store, struct u
     return UNSEEN_OK;
 }
 
+enum unseen_status unseen__image_load(const struct unseen_store *store, struct unseen__image *image,
+                                      struct unseen_set **set_out, struct unseen_error *error)
+{
+    return load_set(store, image, NULL, set_out, error);
+}
+
 enum unseen_status unseen__image_load_later(const struct unseen_store *store,
                                             struct unseen__image *image,
                                             struct unseen_set **set_out, struct unseen_error *error)
 {
-    if (image->header.table_len == 0) {
+    if (unseen__image_table_len(&image->header) == 0) {
         return unseen__image_load(store, image, set_out, error);
     }
     struct source *source =
@@ -383,15 +401,20 @@ enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_
     }
     memcpy(header.id, log->header.id, UNSEEN__ID_LEN);
     const size_t table_len = wanted_table_len(store->set);
-    uint8_t *table = table_len > 0 ? unseen__alloc(&store->allocator, table_len, 64) : NULL;
-    if (table_len > 0) {
-        if (!table) {
-            return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
-        }
-        unseen__set_save_table(store->set, table);
+    header.nallowed = store->set->allowed ? store->set->allowed->nkeys : 0;
+    const size_t len = table_len + (size_t)header.nallowed * UNSEEN__ALLOWED_LEN;
+    uint8_t *tail = len > 0 ? unseen__alloc(&store->allocator, len, 64) : NULL;
+    if (len > 0 && !tail) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
     }
-    const enum unseen_status status = unseen__image_write(log, header, unseen__set_next_chunk,
-                                                          store->set, table, table_len, error);
-    unseen__free(&store->allocator, table, table_len);
+    if (table_len > 0) {
+        unseen__set_save_table(store->set, tail);
+    }
+    if (header.nallowed > 0) {
+        unseen__set_save_allowed(store->set, tail + table_len);
+    }
+    const enum unseen_status status =
+        unseen__image_write(log, header, unseen__set_next_chunk, store->set, tail, len, error);
+    unseen__free(&store->allocator, tail, len);
     return status;
 }

@@ -46,13 +46,14 @@ static bool is_removed(const uint8_t *bits, size_t i)
 bool unseen__record_each(const struct unseen__record *record, const uint8_t *payload,
                          const uint8_t *bits, unsigned key_bits,
                          bool (*each)(void *context, const struct unseen_key *keys, size_t n,
-                                      bool removed),
+                                      enum unseen__change change),
                          void *context)
 {
     struct unseen_key keys[UNPACK];
-    if (record->kind != UNSEEN__RECORD_CHANGES) {
+    if (!unseen__record_has_keys(record)) {
         return true;
     }
+    const bool allows = record->kind == UNSEEN__RECORD_ALLOWED;
     for (size_t i = 0; i < record->n;) {
         const bool removed = is_removed(bits, i);
         const size_t first = i++;
@@ -61,7 +62,10 @@ bool unseen__record_each(const struct unseen__record *record, const uint8_t *pay
         }
         unseen__keys_unpack(payload + first * unseen__key_bytes(key_bits), i - first, key_bits,
                             keys);
-        if (!each(context, keys, i - first, removed)) {
+        if (!each(context, keys, i - first,
+                  allows    ? UNSEEN__ALLOWED
+                  : removed ? UNSEEN__REMOVED
+                            : UNSEEN__ADDED)) {
             return false;
         }
     }
@@ -152,18 +156,23 @@ static enum unseen_status add_collected(struct replay *r)
     return unseen_set_add_keys(r->set, sort ? r->sorted : r->keys, n, r->verdicts, NULL);
 }
 
-static bool replay_keys(void *context, const struct unseen_key *keys, size_t n, bool removed)
+static bool replay_keys(void *context, const struct unseen_key *keys, size_t n,
+                        enum unseen__change change)
 {
     struct replay *r = context;
-    if (removed || r->n + n > r->cap) {
+    if (change == UNSEEN__REMOVED || r->n + n > r->cap) {
         r->status = add_collected(r);
     }
     if (r->status != UNSEEN_OK) {
         return false;
     }
-    if (removed) {
+    if (change == UNSEEN__REMOVED) {
         uint8_t verdicts[UNPACK];
         r->status = unseen_set_remove_keys(r->set, keys, n, verdicts, NULL);
+    } else if (change == UNSEEN__ALLOWED) {
+        for (size_t i = 0; i < n && r->status == UNSEEN_OK; i++) {
+            r->status = unseen__set_allow(r->set, keys[i]);
+        }
     } else {
         memcpy(r->keys + r->n, keys, n * sizeof(*keys));
         r->n += n;

@@ -172,6 +172,20 @@ static enum unseen_status append_output(const struct unseen__log *from, struct u
     return status;
 }
 
+/* The allowed keys come first, so that a key that was added since is added exactly again. */
+static enum unseen_status write_allowed(const struct unseen__log *from, struct unseen__log *to,
+                                        bool skip_damage, struct unseen_error *error)
+{
+    struct unseen__stash allowed = {0};
+    enum unseen_status status =
+        unseen__allowed_find(from, UINT64_MAX, skip_damage, to->header.key_bits, &allowed, error);
+    if (status == UNSEEN_OK) {
+        status = unseen__allowed_append(to, allowed.keys, allowed.nkeys, false, error);
+    }
+    unseen__stash_release(&allowed, &from->allocator);
+    return status;
+}
+
 static enum unseen_status write_survivors(const struct unseen__log *from, struct unseen__log *to,
                                           const struct unseen__output *output, bool skip_damage,
                                           struct unseen_error *error)
@@ -183,6 +197,9 @@ static enum unseen_status write_survivors(const struct unseen__log *from, struct
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, to->path);
     }
     enum unseen_status status = collect_keys(&w);
+    if (status == UNSEEN_OK) {
+        status = write_allowed(from, to, skip_damage, error);
+    }
     if (status == UNSEEN_OK) {
         status = unseen__surviving_each(from, UINT64_MAX, skip_damage, rewrite_keys, &w, error);
     }

@@ -23,6 +23,8 @@ struct unseen__reading {
     uint64_t end;                   /* of the last intact record; there health.torn_bytes begin */
     struct unseen__file_stamp file; /* the log, before it was read */
     bool has_records;
+    uint64_t nallowed; /* keys in the records that allow keys */
+    bool allows_held;  /* one of these keys was there when it was allowed */
 };
 
 /* Fills in the results. Damage is a result, not an error. Errors: IO, NOMEM. */

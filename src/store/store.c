@@ -27,9 +27,7 @@ enum {
 
 /* ---- asking and changing ---- */
 
-/* True if the key has no more bits than the store keeps; otherwise it would be another key after
- * the next opening. Of many keys the first is checked: all are made by one set. */
-static bool is_narrow(const struct unseen_store *store, struct unseen_key key)
+bool unseen__store_is_narrow(const struct unseen_store *store, struct unseen_key key)
 {
     struct unseen_key narrow = key;
     unseen__key_narrow(store->log.header.key_bits, &narrow);
@@ -41,8 +39,7 @@ const struct unseen_set *unseen_store_set(const struct unseen_store *store)
     return store->set;
 }
 
-/* Later commits fail with this error, as they do when the log cannot be written. */
-static enum unseen_status stop(struct unseen_store *store, const struct unseen_error *error)
+enum unseen_status unseen__store_stop(struct unseen_store *store, const struct unseen_error *error)
 {
     if (unseen__committer_poll(&store->committer, true, NULL, NULL) == UNSEEN_OK) {
         unseen__committer_fail(&store->committer, error);
@@ -50,13 +47,11 @@ static enum unseen_status stop(struct unseen_store *store, const struct unseen_e
     return UNSEEN_ERR_STOPPED;
 }
 
-/* The image does not have the pieces that these keys need, so nobody knows whether they are new.
- * Nothing can be asked or added there any more. */
-static enum unseen_status stop_unread(struct unseen_store *store, enum unseen_status cause)
+enum unseen_status unseen__store_stop_unread(struct unseen_store *store, enum unseen_status cause)
 {
     struct unseen_error error;
     unseen__image_report_unread(store, cause, &error);
-    return stop(store, &error);
+    return unseen__store_stop(store, &error);
 }
 
 /* Keeps the members as they are after a change. Without memory they are looked for again. */
@@ -92,8 +87,9 @@ static enum unseen_status change_slice(struct unseen_store *store, enum unseen__
             follow_member(store, keys[i], removed);
         }
     }
-    return status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_IO ? stop_unread(store, status)
-                                                                   : status;
+    return status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_IO
+               ? unseen__store_stop_unread(store, status)
+               : status;
 }
 
 static enum unseen_status check_changeable(struct unseen_store *store)
@@ -121,12 +117,13 @@ static enum unseen_status look_up(struct unseen_store *store, struct unseen__sea
     enum unseen_status status =
         unseen__search_log(search, &store->log, unseen__store_log_end(store), &error);
     if (status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_IO) {
-        return stop(store, &error);
+        return unseen__store_stop(store, &error);
     }
     for (size_t i = waiting->start; i < waiting->start + waiting->n && status == UNSEEN_OK; i++) {
         struct unseen_key key;
         unseen__keys_unpack(waiting->keys + i * step, 1, key_bits, &key);
-        status = unseen__search_take(search, key, waiting->removed[i]);
+        status =
+            unseen__search_take(search, key, waiting->removed[i] ? UNSEEN__REMOVED : UNSEEN__ADDED);
     }
     return status;
 }
@@ -187,7 +184,7 @@ static enum unseen_status remove_keys(struct unseen_store *store, const struct u
         status = unseen_set_contains_keys(store->set, keys, n, verdicts, NULL);
     }
     if (status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_IO) {
-        return stop_unread(store, status);
+        return unseen__store_stop_unread(store, status);
     }
     for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
         status = verdicts[i] == UNSEEN_SEEN ? unseen__search_want(&some, keys[i]) : UNSEEN_OK;
@@ -224,7 +221,7 @@ static enum unseen_status change(struct unseen_store *store, enum unseen__operat
     struct unseen_key *made = few;
     size_t done = 0;
     enum unseen_status status = check_changeable(store);
-    if (status == UNSEEN_OK && keys && n > 0 && !is_narrow(store, keys[0])) {
+    if (status == UNSEEN_OK && keys && n > 0 && !unseen__store_is_narrow(store, keys[0])) {
         status = UNSEEN_ERR_ARGUMENT;
     }
     if (status == UNSEEN_OK && items && cap > SLICE) {
@@ -295,13 +292,15 @@ enum unseen_status unseen_store_reserve(struct unseen_store *store, uint64_t nke
     if (status == UNSEEN_OK) {
         status = unseen_set_reserve(store->set, nkeys);
     }
-    return status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_IO ? stop_unread(store, status)
-                                                                   : status;
+    return status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_IO
+               ? unseen__store_stop_unread(store, status)
+               : status;
 }
 
 /* ---- committing ---- */
 
-static enum unseen_status not_writable(const struct unseen_store *store, struct unseen_error *error)
+enum unseen_status unseen__store_not_writable(const struct unseen_store *store,
+                                              struct unseen_error *error)
 {
     return unseen__error(error, UNSEEN_ERR_READONLY, UNSEEN__NO_OFFSET,
                          "%s was opened to be read only", store->log.path);
@@ -360,7 +359,7 @@ enum unseen_status unseen_store_commit_begin(struct unseen_store *store, uint64_
 {
     enum unseen_status status = UNSEEN_OK;
     if (!store->log.writable) {
-        return not_writable(store, error);
+        return unseen__store_not_writable(store, error);
     }
     /* Nobody who has an event loop wants to wait so long: such a store is rewritten at close. */
     status = store->committer.notify_fd > 0 ? UNSEEN_OK : rewrite_if_due(store, error);
@@ -382,7 +381,7 @@ enum unseen_status unseen_store_commit_poll(struct unseen_store *store, bool wai
     }
     return store->log.writable
                ? unseen__committer_poll(&store->committer, wait, ndurable_out, error)
-               : not_writable(store, error);
+               : unseen__store_not_writable(store, error);
 }
 
 /* Begins to commit all waiting changes, with the output's length as it is now. */
@@ -407,7 +406,7 @@ enum unseen_status unseen_store_note(struct unseen_store *store, uint64_t note,
     struct unseen__committer *c = &store->committer;
     const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
     if (!store->log.writable) {
-        return not_writable(store, error);
+        return unseen__store_not_writable(store, error);
     }
     if (no_log || store->is_draft) {
         return unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_OFFSET,
@@ -627,6 +626,7 @@ enum unseen_status unseen_store_info(struct unseen_store *store, struct unseen_s
     info.seed_id = unseen__secret_id(&header->secret);
     memcpy(info.id, header->id, sizeof(info.id));
     info.note = store->output.note;
+    info.nallowed = unseen__set_nallowed(store->set);
     if (store->output.name_offset != 0) {
         info.output = store->output.name;
         info.output_len = store->output.len;

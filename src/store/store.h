@@ -56,6 +56,21 @@ struct unseen_store {
     struct unseen_store_info info;
 };
 
+/* Makes all later commits fail with this error. Returns STOPPED. */
+enum unseen_status unseen__store_stop(struct unseen_store *store, const struct unseen_error *error);
+
+/* The same if the image does not have the pieces that some keys need, so that nobody knows whether
+ * they are new. */
+enum unseen_status unseen__store_stop_unread(struct unseen_store *store, enum unseen_status cause);
+
+/* Says that the store is open to be read only. Returns READONLY. */
+enum unseen_status unseen__store_not_writable(const struct unseen_store *store,
+                                              struct unseen_error *error);
+
+/* True if the key has no more bits than the store keeps; otherwise it would be another key after
+ * the next opening. Of many keys the first is checked: all are made by one set. */
+bool unseen__store_is_narrow(const struct unseen_store *store, struct unseen_key key);
+
 /* The end of the log that this process knows to be committed. */
 uint64_t unseen__store_log_end(struct unseen_store *store);
 
@@ -118,11 +133,17 @@ void unseen__store_release(struct unseen_store *store);
 enum unseen_status unseen__replay(struct unseen_store *store, uint64_t offset, uint64_t number,
                                   uint64_t end, struct unseen_error *error);
 
-/* Calls `each` once per run of added or removed keys of the record. Returns false if `each` did. */
+enum unseen__change {
+    UNSEEN__ADDED,
+    UNSEEN__REMOVED,
+    UNSEEN__ALLOWED
+};
+
+/* Calls `each` once per run of keys of one change. Returns false if `each` did. */
 bool unseen__record_each(const struct unseen__record *record, const uint8_t *payload,
                          const uint8_t *bits, unsigned key_bits,
                          bool (*each)(void *context, const struct unseen_key *keys, size_t n,
-                                      bool removed),
+                                      enum unseen__change change),
                          void *context);
 
 /* Says that the log is damaged from `offset` to `next`. Returns CORRUPT. */
@@ -208,6 +229,12 @@ unseen__surviving_each(const struct unseen__log *log, uint64_t end, bool skip_da
                        bool (*each)(void *context, const struct unseen_key *keys, size_t n),
                        void *context, struct unseen_error *error);
 
+/* Calls `each` with the keys that were allowed, in the order of the log; a key may come twice. */
+enum unseen_status
+unseen__allowed_each(const struct unseen__log *log, uint64_t end, bool skip_damage,
+                     bool (*each)(void *context, const struct unseen_key *keys, size_t n),
+                     void *context, struct unseen_error *error);
+
 /* Which of some keys survive. The caller names the keys, and then shows their changes in order:
  * those of the log by unseen__search_log, others one by one. */
 struct unseen__search {
@@ -215,13 +242,14 @@ struct unseen__search {
     bool wants_all;
     struct unseen__stash wanted;
     struct unseen__stash surviving; /* of the wanted keys, as far as changes were shown */
-    uint8_t marks[1 << 13];         /* a bit for the first 16 bits of each wanted key */
+    uint64_t nheld; /* keys that the log allows, though they survived then: no writer does that */
+    uint8_t marks[1 << 13]; /* a bit for the first 16 bits of each wanted key */
 };
 
 /* Errors: NOMEM, RANDOM. */
 enum unseen_status unseen__search_want(struct unseen__search *search, struct unseen_key key);
 enum unseen_status unseen__search_take(struct unseen__search *search, struct unseen_key key,
-                                       bool removed);
+                                       enum unseen__change change);
 
 /* Shows the changes of the log up to `end`. Errors: those of unseen__search_take, CORRUPT, IO. */
 enum unseen_status unseen__search_log(struct unseen__search *search, const struct unseen__log *log,
@@ -231,5 +259,22 @@ void unseen__search_release(struct unseen__search *search);
 
 /* Frees store->members. */
 void unseen__store_forget_members(struct unseen_store *store);
+
+/* ---- allow.c ---- */
+
+/* The allowed keys of a log, each once, as keys of key_bits. The caller releases *keys_out. Errors:
+ * those of unseen__allowed_each, RANDOM. */
+enum unseen_status unseen__allowed_find(const struct unseen__log *log, uint64_t end,
+                                        bool skip_damage, unsigned key_bits,
+                                        struct unseen__stash *keys_out, struct unseen_error *error);
+
+/* Appends records that allow these keys. Only the last record is synced. */
+enum unseen_status unseen__allowed_append(struct unseen__log *log, const struct unseen_key *keys,
+                                          size_t n, bool sync, struct unseen_error *error);
+
+/* unseen_store_allow, also of keys that are NEW now. */
+enum unseen_status unseen__store_allow_all(struct unseen_store *store,
+                                           const struct unseen_key *keys, size_t n,
+                                           struct unseen_error *error);
 
 #endif

@@ -73,6 +73,28 @@ static bool merge_keys(void *context, const struct unseen_key *keys, size_t n)
     return m->status == UNSEEN_OK;
 }
 
+/* What `from` allows is allowed before its keys are added, so that an add of such a key is exact. A
+ * store without a log has no allowlist. */
+static enum unseen_status merge_allowed(struct unseen_store *store, struct unseen_store *from,
+                                        struct unseen_error *error)
+{
+    const struct unseen__log_header *to = &store->log.header;
+    struct unseen__stash allowed = {0};
+    if (to->read_features & UNSEEN__FEATURE_NO_LOG) {
+        return UNSEEN_OK;
+    }
+    enum unseen_status status = unseen__allowed_find(&from->log, unseen__store_log_end(from), false,
+                                                     to->key_bits, &allowed, error);
+    if (status == UNSEEN_OK && allowed.nkeys > 0) {
+        status = unseen_store_commit(store, error);
+    }
+    if (status == UNSEEN_OK && allowed.nkeys > 0) {
+        status = unseen__store_allow_all(store, allowed.keys, allowed.nkeys, error);
+    }
+    unseen__stash_release(&allowed, &from->log.allocator);
+    return status;
+}
+
 static enum unseen_status check_mergeable(const struct unseen_store *a,
                                           const struct unseen_store *b, struct unseen_error *error)
 {
@@ -105,6 +127,12 @@ unseen_store_merge(struct unseen_store *store, struct unseen_store *from, uint64
 {
     struct merge m = {.to = store, .error = error, .progress = progress, .context = context};
     enum unseen_status status = check_mergeable(store, from, error);
+    if (status == UNSEEN_OK) {
+        status = check_log(from, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = merge_allowed(store, from, error);
+    }
     if (status != UNSEEN_OK) {
         return status;
     }

@@ -87,24 +87,26 @@ struct pass {
     enum unseen_status status;
 };
 
-static bool note_removals(void *context, const struct unseen_key *keys, size_t n, bool removed)
+static bool note_removals(void *context, const struct unseen_key *keys, size_t n,
+                          enum unseen__change change)
 {
     struct pass *p = context;
-    for (size_t i = 0; removed && i < n && p->status == UNSEEN_OK; i++) {
+    for (size_t i = 0; change == UNSEEN__REMOVED && i < n && p->status == UNSEEN_OK; i++) {
         p->status = removals_add(&p->removals, keys[i], p->index + i);
     }
     p->index += n;
     return p->status == UNSEEN_OK;
 }
 
-static bool show_survivors(void *context, const struct unseen_key *keys, size_t n, bool removed)
+static bool show_survivors(void *context, const struct unseen_key *keys, size_t n,
+                           enum unseen__change change)
 {
     struct pass *p = context;
     struct unseen_key survivors[SURVIVORS_MAX];
     size_t nsurvivors = 0;
     const uint64_t first = p->index;
     p->index += n;
-    if (removed) {
+    if (change != UNSEEN__ADDED) {
         return true;
     }
     if (p->removals.n == 0) {
@@ -124,10 +126,18 @@ static bool show_survivors(void *context, const struct unseen_key *keys, size_t 
     return true;
 }
 
-static enum unseen_status
-run_pass(struct pass *p, const struct unseen__log *log, uint64_t end, bool skip_damage,
-         bool (*each)(void *context, const struct unseen_key *keys, size_t n, bool removed),
-         struct unseen_error *error)
+static bool show_allowed(void *context, const struct unseen_key *keys, size_t n,
+                         enum unseen__change change)
+{
+    struct pass *p = context;
+    return change != UNSEEN__ALLOWED || p->each(p->context, keys, n);
+}
+
+static enum unseen_status run_pass(struct pass *p, const struct unseen__log *log, uint64_t end,
+                                   bool skip_damage,
+                                   bool (*each)(void *context, const struct unseen_key *keys,
+                                                size_t n, enum unseen__change change),
+                                   struct unseen_error *error)
 {
     struct unseen__scan scan;
     const bool is_first = each == note_removals; /* skips records without removals */
@@ -151,7 +161,7 @@ run_pass(struct pass *p, const struct unseen__log *log, uint64_t end, bool skip_
             break;
         }
         if (is_first && !scan.bits) {
-            p->index += scan.record.kind == UNSEEN__RECORD_CHANGES ? scan.record.n : 0;
+            p->index += unseen__record_has_keys(&scan.record) ? scan.record.n : 0;
             continue;
         }
         if (!unseen__record_each(&scan.record, scan.payload, scan.bits, log->header.key_bits, each,
@@ -180,6 +190,15 @@ unseen__surviving_each(const struct unseen__log *log, uint64_t end, bool skip_da
     return status;
 }
 
+enum unseen_status
+unseen__allowed_each(const struct unseen__log *log, uint64_t end, bool skip_damage,
+                     bool (*each)(void *context, const struct unseen_key *keys, size_t n),
+                     void *context, struct unseen_error *error)
+{
+    struct pass p = {.each = each, .context = context};
+    return run_pass(&p, log, end, skip_damage, show_allowed, error);
+}
+
 /* ---- looking for given keys ---- */
 
 static size_t mark_of(struct unseen_key key)
@@ -202,25 +221,29 @@ static bool search_wants(const struct unseen__search *search, struct unseen_key 
 }
 
 enum unseen_status unseen__search_take(struct unseen__search *search, struct unseen_key key,
-                                       bool removed)
+                                       enum unseen__change change)
 {
     if (!search_wants(search, key)) {
         return UNSEEN_OK;
     }
-    if (removed) {
+    if (change == UNSEEN__REMOVED) {
         (void)unseen__stash_remove(&search->surviving, key);
         return UNSEEN_OK;
     }
-    return unseen__stash_contains(&search->surviving, key)
-               ? UNSEEN_OK
-               : unseen__stash_add(&search->surviving, key, &search->allocator);
+    const bool survives = unseen__stash_contains(&search->surviving, key);
+    if (change == UNSEEN__ALLOWED) {
+        search->nheld += survives;
+        return UNSEEN_OK;
+    }
+    return survives ? UNSEEN_OK : unseen__stash_add(&search->surviving, key, &search->allocator);
 }
 
-static bool search_changes(void *context, const struct unseen_key *keys, size_t n, bool removed)
+static bool search_changes(void *context, const struct unseen_key *keys, size_t n,
+                           enum unseen__change change)
 {
     struct pass *p = context;
     for (size_t i = 0; i < n && p->status == UNSEEN_OK; i++) {
-        p->status = unseen__search_take(p->search, keys[i], removed);
+        p->status = unseen__search_take(p->search, keys[i], change);
     }
     return p->status == UNSEEN_OK;
 }

@@ -181,7 +181,7 @@ struct compact {
     const struct compact_layout *layout;
     const struct compact_kernel *kernel;
     struct unseen_allocator allocator;
-    struct unseen__stash stash; /* keys that found no slot: empty unless keys are hostile */
+    struct unseen__stash stash; /* keys without a tag: they found no slot, or were allowed before */
 
     uint64_t nkeys;
     uint64_t ngroups;
@@ -212,6 +212,10 @@ struct compact {
 
 extern const struct unseen__filter_ops unseen__compact_ops;
 extern const struct unseen__filter_ops unseen__compact_count_ops;
+
+/* Adds a key that compact takes for present, though it was not added: keeps the whole key. Errors:
+ * NOMEM, RANDOM. */
+enum unseen_status unseen__compact_add_whole(struct unseen__filter *filter, struct unseen_key key);
 
 extern const struct compact_layout unseen__compact_layouts[COMPACT_WIDTHS];
 

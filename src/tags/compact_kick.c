@@ -85,6 +85,17 @@ static bool refresh_full(struct compact *c, const struct compact_probe *probe)
     return changed;
 }
 
+enum unseen_status unseen__compact_add_whole(struct unseen__filter *filter, struct unseen_key key)
+{
+    struct compact *c = compact_from(filter);
+    if (unseen__stash_contains(&c->stash, key)) {
+        return UNSEEN_OK;
+    }
+    const enum unseen_status status = unseen__stash_add(&c->stash, key, &c->allocator);
+    c->nkeys += status == UNSEEN_OK;
+    return status;
+}
+
 bool unseen__compact_add_by_kick(struct compact *c, const struct compact_probe *probe,
                                  uint32_t mark)
 {
@@ -102,9 +113,7 @@ enum unseen_status unseen__compact_add_full(struct compact *c, struct unseen_key
             return status;
         }
         if (stuck) {
-            status = unseen__stash_add(&c->stash, key, &c->allocator);
-            c->nkeys += status == UNSEEN_OK;
-            return status;
+            return unseen__compact_add_whole(&c->filter, key);
         }
         compact_locate(c, c->layout->width, key, compact_find(c, compact_path(c, key)), probe);
         if (unseen__compact_add_plain(c, probe, c->mark)) {
