@@ -30,7 +30,7 @@ double clock_now(void)
     if (test_clock) {
         return time_in(test_clock);
     }
-    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* fails only for an unknown clock */
+    (void)clock_gettime(CLOCK_BOOTTIME, &t); /* fails only for an unknown clock */
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 

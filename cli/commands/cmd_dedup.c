@@ -561,7 +561,7 @@ static bool dedup_prepare(struct dedup *d, enum unseen_cpu cpu)
     if (remembers(d) || d->seen.asked.server) {
         stop_listen();
     }
-    if (o->seen.capacity == 0) {
+    if (o->seen.capacity == 0 && o->seen.window == 0) {
         d->room.set = d->seen.asked.own;
         d->room.store =
             remembers(d) && stores_info(d->seen.asked.store).is_new ? d->seen.asked.store : NULL;
@@ -600,6 +600,7 @@ static bool dedup_put_stats(struct dedup *d)
 {
     struct unseen_set_stats stats;
     const char *profile = seen_stats(&d->seen, &stats);
+    d->report.nlate = d->seen.nlate;
     report_end(&d->report, &stats, profile);
     const bool good = !d->seen.asked.set || filters_check_full(&d->o->seen, d->seen.asked.set,
                                                                d->report.nnew, d->report.nseen);

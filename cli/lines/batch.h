@@ -31,7 +31,8 @@ struct batch {
     const struct unseen_bytes *texts; /* lines or trimmed */
     struct unseen_bytes trimmed[BATCH_LINES];
     struct unseen_key keys[BATCH_LINES];
-    uint8_t forms[BATCH_LINES]; /* enum unseen_url_form */
+    uint8_t forms[BATCH_LINES];  /* enum unseen_url_form */
+    uint64_t times[BATCH_LINES]; /* in milliseconds, plus 1; 0: none. Only with --time */
 
     /* Only if the identity keeps texts: the part of each line that was canonicalised, and its
      * canonical form, which is followed by a delimiter like a line. (With a key of several parts
@@ -55,7 +56,8 @@ struct batch {
     uint64_t nother;   /* of other shares */
     uint64_t nskipped; /* lines that were left out because they lack the key */
     uint64_t nmisses;  /* lines without the key, left out or not, */
-    struct unseen_bytes missing; /* and the first of them */
+    struct unseen_bytes missing; /* and the first of them; */
+    const char *time_lacks;      /* what is wrong with its time; NULL: it lacks the key */
     bool is_array;               /* the first line of the file begins an array of records */
     bool failed;                 /* a file or line before the end of this batch could not be read */
     struct batch_parts *parts;   /* NULL, or the set was asked in parts (set_parts.h) */
@@ -65,6 +67,7 @@ struct batch {
 static inline void batch_move_line(struct batch *b, size_t to, size_t from)
 {
     b->lines[to] = b->lines[from];
+    b->times[to] = b->times[from];
     if (b->texts == b->trimmed) {
         b->trimmed[to] = b->trimmed[from];
     }

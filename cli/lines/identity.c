@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lines/times.h"
+
 /* Whether the lines belong to several shares, of which one may be asked for. */
 static bool has_shares(const struct identity *id)
 {
@@ -178,12 +180,46 @@ static bool begins_array(struct unseen_bytes line)
     return is_open;
 }
 
-/* Notes that line i lacks the key. True if the line stays in the batch. */
-static bool take_missing(struct work *w, size_t i)
+/* Finds the time of line i. *lacks_out says what is wrong with it; NULL: nothing. */
+static enum unseen_status find_time(struct work *w, size_t i, struct text *room,
+                                    const char **lacks_out)
+{
+    const struct key_options *o = w->id->key;
+    struct unseen_bytes text = {NULL, 0};
+    uint64_t ms = 0;
+    text_clear(room);
+    const enum unseen_status status =
+        key_find(&o->time, 0, o->separator, w->b->texts[i], room, &text);
+    *lacks_out = text.data ? times_parse(text, &ms) : "is missing";
+    w->b->times[i] = *lacks_out ? 0 : ms + 1;
+    return status;
+}
+
+/* Finds the item of line i. */
+static enum unseen_status find_item(struct work *w, size_t i, struct text *room)
+{
+    switch (w->id->key->key.nparts) {
+    case 0:
+        w->items[i] = w->b->texts[i];
+        w->item_at[i] = NOT_COPIED;
+        return UNSEEN_OK;
+    case 1:
+        return find_one(w, i);
+    default:
+        return find_joined(w, i, room);
+    }
+}
+
+/* Notes that line i lacks the key or the time. True if the line stays in the batch. */
+static bool take_missing(struct work *w, size_t i, const char *time_lacks)
 {
     struct batch *b = w->b;
     if (b->nmisses++ == 0) {
         b->missing = b->texts[i];
+        b->time_lacks = time_lacks;
+    }
+    if (time_lacks) {
+        return w->id->key->missing == MISSING_WHOLE;
     }
     w->items[i] = b->texts[i];
     b->is_array = b->line == 0 && i == 0 && key_has_path(&w->id->key->key) &&
@@ -200,8 +236,13 @@ static enum unseen_status find_items(struct work *w)
     enum unseen_status status = UNSEEN_OK;
     size_t kept = 0;
     for (size_t i = 0; i < b->n && status == UNSEEN_OK; i++) {
-        status = o->key.nparts == 1 ? find_one(w, i) : find_joined(w, i, &room);
-        const bool stays = w->items[i].data || take_missing(w, i);
+        const char *time_lacks = NULL;
+        status = find_item(w, i, &room);
+        bool stays = w->items[i].data || take_missing(w, i, NULL);
+        if (status == UNSEEN_OK && stays && o->time_text) {
+            status = find_time(w, i, &room, &time_lacks);
+            stays = !time_lacks || take_missing(w, i, time_lacks);
+        }
         if (!stays && (o->missing == MISSING_FAIL || b->is_array)) {
             break;
         }
@@ -337,21 +378,22 @@ enum unseen_status identity_take(const struct identity *id, struct batch *b, str
     }
     struct work w;
     const size_t nparts = id->key->key.nparts;
+    const bool finds = nparts > 0 || id->key->time_text;
     const bool needs_each = !id->set || has_shares(id) || id->keeps_texts || nparts > 1;
     w.id = id;
     w.b = b;
     w.scratch = scratch;
-    if (!needs_each && nparts == 0) {
+    if (!needs_each && !finds) {
         return unseen_set_keys(id->set, b->texts, b->n, b->keys, b->forms);
     }
-    if (!id->url && !id->set && !has_shares(id) && nparts == 0 && b->texts == b->lines) {
+    if (!id->url && !id->set && !has_shares(id) && !finds && b->texts == b->lines) {
         take_as_they_are(b);
         return UNSEEN_OK;
     }
     text_clear(scratch);
     text_clear(&b->text);
     enum unseen_status status = UNSEEN_OK;
-    if (nparts > 0) {
+    if (finds) {
         status = find_items(&w);
     } else {
         memcpy(w.items, b->texts, b->n * sizeof(b->texts[0]));

@@ -36,7 +36,9 @@ enum missing {
 struct key_options {
     const char *text; /* the value of -k; NULL: the whole line */
     struct key key;
-    const char *base; /* references are resolved against it; NULL: none */
+    const char *time_text; /* the value of --time; NULL: lines have no times */
+    struct key time;       /* of one part */
+    const char *base;      /* references are resolved against it; NULL: none */
     bool has_separator;
     char separator;
     enum format format;
@@ -57,9 +59,10 @@ struct identity {
 };
 
 /* Computes the keys and forms of the lines of b, and the texts if they are kept. Leaves out lines
- * of other shares, and with MISSING_SKIP lines without the key; with MISSING_FAIL the batch ends in
- * front of such a line. Sets nother, nmisses and missing of the batch. Does nothing if id is NULL
- * or b has no lines. `scratch` is memory that is used again. Errors: NOMEM. */
+ * of other shares, and with MISSING_SKIP lines without the key or the time; with MISSING_FAIL the
+ * batch ends in front of such a line. Sets nother, nmisses, missing and time_lacks of the batch.
+ * Does nothing if id is NULL or b has no lines. `scratch` is memory that is used again. Errors:
+ * NOMEM. */
 enum unseen_status identity_take(const struct identity *id, struct batch *b, struct text *scratch);
 
 #endif

@@ -208,7 +208,8 @@ static void find_texts(const struct reader *r, struct batch *b)
 
 static const char *missing_text(const struct reader *r)
 {
-    return r->identity->key->missing == MISSING_SKIP ? "left out" : "taken whole";
+    const bool whole = r->identity->key->missing != MISSING_SKIP;
+    return !whole ? "left out" : r->lacks_time ? "taken at the latest time" : "taken whole";
 }
 
 /* True if the line has the key with this separator. */
@@ -255,6 +256,29 @@ static void hint_field(const struct key_options *o, struct unseen_bytes line)
     }
 }
 
+static void hint_missing(const struct key_options *o, bool lacks_time)
+{
+    if (o->missing == MISSING_FAIL) {
+        message_hint("to leave such lines out: %s", typed_with("--missing=skip"));
+        message_hint("to %s: %s",
+                     lacks_time ? "take such lines at the latest time" : "compare such lines whole",
+                     typed_with("--missing=whole"));
+    }
+}
+
+/* Says what is wrong with the time of the first line without one. */
+static void show_time(const struct reader *r, const struct batch *b)
+{
+    const struct key_options *o = r->identity->key;
+    const bool fails = o->missing == MISSING_FAIL;
+    const int shown = b->missing.len < 60 ? (int)b->missing.len : 60;
+    message_say(
+        fails ? MESSAGE_ERROR : MESSAGE_WARNING, "%s:%" PRIu64 ": the time %s %s in '%.*s'%s%s",
+        b->name, reader_line_number(b, b->missing.data, r->options->delimiter), o->time_text,
+        b->time_lacks, shown, b->missing.data, fails ? "" : ": ", fails ? "" : missing_text(r));
+    hint_missing(o, true);
+}
+
 /* Says what the first line without the key lacks. */
 static void show_miss(const struct reader *r, const struct batch *b)
 {
@@ -281,10 +305,7 @@ static void show_miss(const struct reader *r, const struct batch *b)
         message_hint("to compare %s of it: %s", is_object ? "the member id" : "the first element",
                      typed_with("--key %s", typed_quoted(key)));
     }
-    if (fails) {
-        message_hint("to leave such lines out: %s", typed_with("--missing=skip"));
-        message_hint("to compare such lines whole: %s", typed_with("--missing=whole"));
-    }
+    hint_missing(o, false);
 }
 
 /* Shows the first line without the key, and counts the others. False if the first one is to end the
@@ -302,7 +323,8 @@ static bool note_misses(struct reader *r, const struct batch *b)
     if (!is_first || !r->identity) {
         return true;
     }
-    show_miss(r, b);
+    r->lacks_time = b->time_lacks != NULL;
+    (r->lacks_time ? show_time : show_miss)(r, b);
     return r->identity->key->missing != MISSING_FAIL;
 }
 
@@ -310,7 +332,9 @@ static bool note_misses(struct reader *r, const struct batch *b)
 static void check_file(struct reader *r)
 {
     if (r->identity && r->file_lines > 0 && r->file_misses == r->file_lines) {
-        message_error("%s: no line has the key %s", r->noted_name, r->identity->key->text);
+        const struct key_options *o = r->identity->key;
+        message_error("%s: no line has the %s %s", r->noted_name, r->lacks_time ? "time" : "key",
+                      r->lacks_time ? o->time_text : o->text);
         r->note_failed = true;
     }
     r->file_lines = 0;
@@ -469,7 +493,8 @@ void reader_summary(const struct reader *r)
         message_hint("to take lines of any length: %s", typed_with("--max-line 0"));
     }
     if (r->nmisses > 1) {
-        message_warning("%" PRIu64 " lines without the key were %s", r->nmisses, missing_text(r));
+        message_warning("%" PRIu64 " lines without the %s were %s", r->nmisses,
+                        r->lacks_time ? "time" : "key", missing_text(r));
     }
 }
 

@@ -55,7 +55,8 @@ struct reader {
     uint64_t line;  /* number in its file of the line at `at`, from 0 */
     uint64_t nlong; /* over-long lines in all files */
     uint64_t nbatches;
-    uint64_t nmisses;     /* lines without the key, in all files */
+    uint64_t nmisses;     /* lines without the key or the time, in all files; */
+    bool lacks_time;      /* the first of them lacked the time */
     uint64_t file_lines;  /* lines of the file that was noted last, */
     uint64_t file_misses; /* and those without the key */
     size_t noted_file;

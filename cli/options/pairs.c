@@ -178,8 +178,10 @@ static bool key_is_single(const struct options *o)
 /* Pairs of which one depends on the value of an option, or on a third option. */
 static bool values_fit(const struct options *o)
 {
-    const bool has_path = key_has_path(&o->key.key) || key_has_path(&o->group.by_key);
-    const bool has_field = key_has_field(&o->key.key) || key_has_field(&o->group.by_key);
+    const bool has_path =
+        key_has_path(&o->key.key) || key_has_path(&o->group.by_key) || key_has_path(&o->key.time);
+    const bool has_field = key_has_field(&o->key.key) || key_has_field(&o->group.by_key) ||
+                           key_has_field(&o->key.time);
     const bool to_output = o->command->bit == COMMAND_DEDUP && o->seen.path && o->print.output;
     const bool quiet_store =
         o->command->bit == COMMAND_DEDUP && o->seen.path && o->print.quiet && !o->seen.dry_run;
@@ -190,6 +192,8 @@ static bool values_fit(const struct options *o)
         const char *drop;
         const char *hint;
     } pairs[] = {
+        {o->seen.window && o->seen.path,
+         "--window is for a run in memory: what is in a store stays there", "window time", ""},
         {to_output && o->seen.no_log,
          "-o with -s is written exactly once, for which a store needs its log", "no-log", ""},
         {to_output && o->seen.dry_run,

@@ -255,6 +255,18 @@ static bool set_key(struct options *o, char *value)
     return key_parse(&o->key.key, value);
 }
 
+static bool set_window(struct options *o, char *value)
+{
+    return number_duration(value, &o->seen.window);
+}
+
+static bool set_time(struct options *o, char *value)
+{
+    o->key.time_text = value;
+    o->key.time.nparts = 0;
+    return key_parse(&o->key.time, value) && o->key.time.nparts == 1;
+}
+
 /* A group has one name, so --by has one part. */
 static bool set_by(struct options *o, char *value)
 {
@@ -471,13 +483,29 @@ static const struct option_row rows[] = {
            "has one whole URL in each line, whatever -k selects in the input. If LIST cannot be read, nothing is "
            "printed."},
     {'n', "dry-run", COMMAND_DEDUP, "do not remember: only what -s and -x have is a repeat", FLAG(seen.dry_run),
-     .needs = "store exclude", .usage = "-n -s STORE FILE"},
+     .does = "remembers nothing", .needs = "store exclude", .usage = "-n -s STORE FILE"},
     {'n', "dry-run", COMMAND_SERVE,
      "answer C, B N C, F, I and S only: nothing is\nwritten, and another process may write meanwhile", FLAG(seen.dry_run),
      .more = "The store must exist. Once a second the server reads what another process has committed."},
     {0, "into", COMMAND_MERGE,
      "add to STORE, which exists, instead of making a new\nstore",
      ONE_FILE("STORE", merge.into, "--into %1$s")},
+    {0, "window", COMMAND_DEDUP,
+     "forget: a line is new again TIME after it was last\nnew (90s, 10m, 24h, 30d); a repeat does not prolong it",
+     CALL("TIME", "a time from 1s to 100y: 90s, 10m, 1.5h, 30d, 2w, 1y", "10m", set_window),
+     .does = "forgets lines that were remembered", .excludes = "dry-run",
+     .more = "It is forgotten at most a 1,000th of TIME, or a second, too late, and never too early. Each line that "
+             "is remembered takes about 9 bytes more, and leaves its memory when it is forgotten. Lines of -x are not "
+             "forgotten. Without a unit TIME is in seconds."},
+    {0, "time", COMMAND_DEDUP,
+     "with --window: the time is field FIELD of each line,\nor the value at a path: seconds or milliseconds since\n1970, or a date (2026-11-27T18:30:00Z)",
+     CALL("FIELD", "a field number (from 1) or a .path", ".ts", set_time),
+     FIELD(const char *, key.time_text), .twice_hint = "--time %1$s",
+     .needs = "window", .usage = "--window 10m --time .ts FILE",
+     .more = "So a file that was kept gives the answers that the live stream gave. Lines need not be in order: the "
+             "latest time so far counts. A line whose own time is a window or more before it is late: it counts as "
+             "seen, a warning names the first one, and --stats counts them. A line without a time, or with one before "
+             "1970 or after 2100, is a line without KEY for --missing; `whole` takes it at the latest time."},
     {0, "shard", COMMAND_DEDUP,
      "handle only the I-th of N shares of the keys", CALL("I/N", "a share I/N with I from 1 to N", "1/4", set_shard),
      .more = "The other lines are passed over. All repeats and spellings of a URL belong to the same share, on every "
@@ -723,7 +751,7 @@ static const struct option_row rows[] = {
      "a line without KEY is taken whole, is left out (skip)\nor ends the run (fail, where keys are stored); or a\n"
      "missing part of KEY is an empty text (empty)",
      CHOICE("HOW", "whole, skip, fail or empty", "skip", missing_names, MISSING_WHOLE, enum missing, key.missing),
-     .needs = "key", .usage = "--missing skip -k 1",
+     .needs = "key time", .usage = "--missing skip -k 1",
      .more = "`whole` and `skip` warn how many such lines there were; the message of `fail` names file and line, and "
            "the lines before it are answered and remembered. Where keys are stored, `fail` is the default, so that "
            "no store remembers the lines of a mistyped key; elsewhere `whole` is. If no line of a file has the key, "
@@ -733,7 +761,7 @@ static const struct option_row rows[] = {
            "line begins a JSON array of records is refused."},
     {'t', "separator", COMMAND_LINES | COMMAND_ON_LIST,
      "fields are separated by CHAR (default: tab)", CALL("CHAR", "a single byte, \\t or \\0", ",", set_separator),
-     .needs = "key by", .usage = "-t , -k 1 FILE",
+     .needs = "key by time", .usage = "-t , -k 1 FILE",
      .more = "CHAR is one byte, `\\t` or `\\0`. Quotes around a field mean nothing."},
     {0, "format", COMMAND_LINES | COMMAND_ON_LIST,
      "what the lines are: auto, lines or jsonl (auto: jsonl\nif KEY is a path)",

@@ -47,6 +47,12 @@ static const struct {
      "unseen -t CHAR -k KEY FILE"},
     {COMMAND_DEDUP, "--max-count --head", "it has another name here", NULL, "unseen -m N FILE"},
     {COMMAND_DEDUP, "--sort", "the order is always that of the input", "", " | sort"},
+    {COMMAND_DEDUP, "--refresh --sliding",
+     "a repeat does not prolong a window: a line is seen for "
+     "the length of the window after it was last new",
+     "--window 10m", ""},
+    {COMMAND_DEDUP, "--ttl --expire --forget --max-age", "it has another name here", NULL,
+     "unseen --window 10m FILE"},
     {COMMAND_DEDUP, "--json", "lines are printed as they came", NULL,
      "JSON lines are read with -k .url, and --stats=json prints figures"},
     {COMMAND_CHECK, "--explain", "it has another name here", "--why", ""},

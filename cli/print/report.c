@@ -115,6 +115,7 @@ static void print_figures(const struct report *r, const struct unseen_set_stats 
         {"without key", "without_key", r->nmisses, true},
         {"not a URL", "not_urls", r->nfailed, true},
         {"excluded by", "excluded_by", r->nexcluded, true},
+        {"late", "late", r->nlate, true},
         {"bytes", "bytes", r->nbytes, false},
         {"keys", "keys", s->nkeys, false},
         {"memory", "memory", s->memory, false},

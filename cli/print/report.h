@@ -54,6 +54,7 @@ struct report {
     uint64_t nskipped;  /* and those of them that were left out */
     uint64_t nfailed;   /* lines that are not URLs under the profile */
     uint64_t nexcluded; /* lines of -x lists */
+    uint64_t nlate;     /* lines that came a window or more after their time; they are seen */
     uint64_t nplain;    /* lines that are neither new nor seen: only counted */
     struct progress progress;
 

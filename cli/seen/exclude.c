@@ -64,11 +64,11 @@ static bool exclude_foreign(struct seen *m, const char *path)
     return asked_open_foreign(&m->excluded[m->nexcluded++], path);
 }
 
-/* The set for the lines of -x: that of the run, or with a store a set of their own, as the store
- * must not remember them. */
+/* The set for the lines of -x: that of the run; with a store or a window a set of their own, as the
+ * store must not remember them, and the window must not forget them. */
 static struct unseen_set *set_for_lines(struct seen *m, enum unseen_cpu cpu)
 {
-    if (m->asked.own) {
+    if (m->asked.own && m->o->window == 0) {
         return m->asked.own;
     }
     for (size_t i = 0; i < m->nexcluded; i++) {

@@ -8,14 +8,18 @@
 #include "address.h"
 #include "clock.h"
 #include "lines/profile.h"
+#include "lines/reader.h"
 #include "lines/set_parts.h"
+#include "lines/times.h"
 #include "print/message.h"
 #include "print/typed.h"
 #include "seen/filter_words.h"
 #include "seen/stores.h"
 
 enum {
-    LOOK_MS = 1000
+    LOOK_MS = 1000,
+    /* Keys that may leave the window before each batch: eight times the lines of the batch. */
+    LEAVING = 8 * BATCH_LINES
 };
 
 /* A set made for so many threads has a filter for each part. */
@@ -59,7 +63,8 @@ static bool open_excluded(struct seen *m, enum unseen_cpu cpu)
     return true;
 }
 
-/* False if keys must be asked in the order of their lines, or a read-only set is asked, too. The
+/* False if keys must be asked in the order of their lines, as in a window, or a read-only set is
+ * asked, too. The
  * set of each part takes some lines wrongly for seen, and these are not always those of one set
  * for all: only where a wrong answer is as rare as the default promises, threads may make a
  * difference. */
@@ -67,7 +72,7 @@ static bool can_part(const struct seen *m)
 {
     const struct seen_options *o = m->o;
     return m->asks_parts && m->asked.adds && o->nexcludes == 0 && !o->filter &&
-           o->fpr < COMPACT_SMALL_FPR;
+           o->fpr < COMPACT_SMALL_FPR && o->window == 0;
 }
 
 static bool create_set(struct seen *m, enum unseen_cpu cpu)
@@ -89,6 +94,7 @@ static bool create_set(struct seen *m, enum unseen_cpu cpu)
         .seed_len = o->seed.len,
         .threads = m->asks_parts ? PARTS_THREADS : 1,
         .cpu = cpu,
+        .window = o->window,
     };
     struct unseen_error error;
     m->asked.ops = &asked_set;
@@ -110,6 +116,9 @@ static bool create_set(struct seen *m, enum unseen_cpu cpu)
         break;
     default:
         message_error("cannot make a set: %s", message_of(&error));
+        if (error.setting == UNSEEN_SETTING_WINDOW) {
+            message_hint("%s", typed_changed("filter", "--filter compact"));
+        }
     }
     return false;
 }
@@ -261,8 +270,8 @@ static enum unseen_status ask_rest(struct seen *m, struct query *q)
     return status;
 }
 
-enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first, size_t n,
-                            uint8_t *verdicts, size_t *ndone_out)
+static enum unseen_status ask_all(struct seen *m, const struct batch *b, size_t first, size_t n,
+                                  uint8_t *verdicts, size_t *ndone_out)
 {
     struct query q = {b->keys + first, b->items + first, b->canons + first, n, verdicts, 0};
     enum unseen_status status = UNSEEN_OK;
@@ -274,6 +283,72 @@ enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first,
     }
     *ndone_out = q.ndone;
     return status;
+}
+
+/* True if what was new at this time has left the window by the latest time. */
+static bool is_late(const struct seen *m, uint64_t time, uint64_t latest)
+{
+    return time > 0 && latest > m->o->window && time <= latest - m->o->window;
+}
+
+/* Counts a late line, and reports the first one. */
+static void note_late(struct seen *m, const struct batch *b, size_t i)
+{
+    char time[TIMES_TEXT_MAX];
+    char latest[TIMES_TEXT_MAX];
+    if (m->nlate++ > 0) {
+        return;
+    }
+    times_put(b->times[i] - 1, time);
+    times_put(m->latest - 1, latest);
+    message_warning("%s:%" PRIu64 ": its time, %s, is a window or more before %s, the latest so "
+                    "far: such lines count as seen",
+                    b->name, reader_line_number(b, b->lines[i].data, m->input->delimiter), time,
+                    latest);
+}
+
+/* Asks for lines that have times. The set is told the time of each line before it is asked for the
+ * line, so the answers do not depend on batches. Lines share a call as long as no time among them
+ * makes a difference. */
+static enum unseen_status ask_at_times(struct seen *m, const struct batch *b, size_t first,
+                                       size_t n, uint8_t *verdicts, size_t *ndone_out)
+{
+    const uint64_t *times = b->times + first;
+    enum unseen_status status = UNSEEN_OK;
+    size_t at = 0;
+    while (at < n && status == UNSEEN_OK) {
+        if (is_late(m, times[at], m->latest)) {
+            note_late(m, b, first + at);
+            verdicts[at++] = UNSEEN_SEEN;
+            continue;
+        }
+        uint64_t latest = times[at] > m->latest ? times[at] : m->latest;
+        uint64_t next = 0;
+        size_t end = at + 1;
+        size_t ndone = 0;
+        (void)unseen_set_expire(m->asked.own, latest, SIZE_MAX, &next); /* it has a window */
+        for (; end < n && times[end] < next && !is_late(m, times[end], latest); end++) {
+            latest = times[end] > latest ? times[end] : latest;
+        }
+        (void)unseen_set_expire(m->asked.own, latest, SIZE_MAX, NULL);
+        m->latest = latest;
+        status = ask_all(m, b, first + at, end - at, verdicts + at, &ndone);
+        at += ndone;
+    }
+    *ndone_out = at;
+    return status;
+}
+
+enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first, size_t n,
+                            uint8_t *verdicts, size_t *ndone_out)
+{
+    if (m->o->window > 0 && m->key->time_text) {
+        return ask_at_times(m, b, first, n, verdicts, ndone_out);
+    }
+    if (m->o->window > 0) {
+        (void)unseen_set_expire(m->asked.own, clock_milliseconds(), LEAVING, NULL);
+    }
+    return ask_all(m, b, first, n, verdicts, ndone_out);
 }
 
 const char *seen_stats(const struct seen *m, struct unseen_set_stats *stats_out)

@@ -38,6 +38,11 @@ struct seen {
     struct asked *excluded;
     size_t nexcluded;
 
+    /* With --time: the latest time of a line, as in struct batch, and the lines that came a window
+     * or more after their time, which count as seen. */
+    uint64_t latest;
+    uint64_t nlate;
+
     uint64_t looked; /* when the stores were last looked at, in milliseconds */
     bool is_stale;   /* a store that is only read could not be followed, which has been reported */
 };

@@ -352,7 +352,7 @@ serve --like s --key-bits 96 n | --like takes seed, profile and key bits from a 
 -s s --no-log -o x f | -o with -s is written exactly once, for which a store needs its log | unseen -s s -o x f
 -s s -n -o x f | -o with -s has each line exactly once, and with -n those lines come again | unseen -s s -n f > NEW
 -s s -c -o x f | -o with -s has each line exactly once, and -c prints a number | unseen -s s -c f > NEW
--t , f | -t has no meaning without -k | unseen -k 1 -t , f
+-t , f | -t has no meaning without -k or --time | unseen -k 1 -t , f
 canon -t , f | -t has no meaning without -k | unseen canon -k 1 -t , f
 count -t , f | -t has no meaning without -k or --by | unseen count -k 1 -t , f
 check -t , s f | -t has no meaning without -k | unseen check -k 1 -t , s f
@@ -360,7 +360,7 @@ build -t , l f | -t has no meaning without -k | unseen build -k 1 -t , l f
 -t , -k .url f | -t has no meaning with a JSON path | unseen -k .url f
 count --returning f | --returning has no meaning without --by | unseen count -k 1 --by 2 --returning f
 count --both --by 1 f g | --both counts what files share, --by counts each group apart | unseen count --both f g
---missing skip f | --missing has no meaning without -k | unseen -k 1 --missing skip f
+--missing skip f | --missing has no meaning without -k or --time | unseen -k 1 --missing skip f
 check --missing skip s f | --missing has no meaning without -k | unseen check -k 1 --missing skip s f
 build -k 1,2 l f | an entry of a list is one text, -k names several | unseen build -k 1 l f
 count --by host -k 1,2 f | --by host takes one URL, -k names several parts | unseen count -k 1 --by host f

@@ -252,7 +252,7 @@ holds [ $? = 2 ]
 holds [ ! -e h.unseen ]
 
 run --missing=skip all
-expect 2 '' 'unseen: error: --missing has no meaning without -k\nunseen: hint: unseen -k 1 --missing skip all\n'
+expect 2 '' 'unseen: error: --missing has no meaning without -k or --time\nunseen: hint: unseen -k 1 --missing skip all\n'
 # A part that is null or not there is an empty text; one that is an object is not.
 printf '%s\n' '{"u":"http://e.com/","m":"GET","b":null}' '{"m":"GET","u":"http://E.com"}' '{"u":"http://e.com/","m":"GET","b":""}' \
     '{"u":"http://e.com/","m":"GET","b":"x"}' '{"u":"http://e.com/","b":"GET"}' > parts.jsonl

@@ -34,7 +34,7 @@ END
     run -j "$j" --stats=json --fpr 1e-5
     expect 0 'aa\nb\nc\n' '*'
     holds [ "$(wc -l < err)" = 1 ]
-    holds grep -qE '^\{"lines":4,"new":3,"seen":1,"too_long":0,"other_shares":0,"without_key":0,"not_urls":4,"excluded_by":0,"bytes":10,"keys":3,"memory":[0-9]+,"fpr_estimate":[0-9.e-]+,"fpr_promise":[0-9.e-]+,"profile":"crawl/1","filter":"compact","cpu":"[a-z0-9]+","seconds":[0-9.]+\}$' err
+    holds grep -qE '^\{"lines":4,"new":3,"seen":1,"too_long":0,"other_shares":0,"without_key":0,"not_urls":4,"excluded_by":0,"late":0,"bytes":10,"keys":3,"memory":[0-9]+,"fpr_estimate":[0-9.e-]+,"fpr_promise":[0-9.e-]+,"profile":"crawl/1","filter":"compact","cpu":"[a-z0-9]+","seconds":[0-9.]+\}$' err
     if command -v python3 > /dev/null; then
         holds python3 -c 'import json, sys; d = json.load(open("err")); sys.exit(d["keys"] != 3)'
     fi
