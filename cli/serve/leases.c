@@ -222,9 +222,7 @@ static bool load_record(void *context, struct unseen_key key, struct unseen_byte
     return ends || e || add_lease(l, key, text);
 }
 
-/* A lease whose key is in the store has ended. Either the server was killed before it could note
- * that, or a change of this run has ended it, which may not be durable yet and can be taken back.
- * Nobody knows which, so it is noted when all changes so far are durable and told. */
+/* A lease whose key is in the store has ended: the server was killed before it could note that. */
 static void find_done(struct leases *l, const struct unseen_set *set)
 {
     for (size_t i = 0; i < l->table.end; i++) {
@@ -236,7 +234,7 @@ static void find_done(struct leases *l, const struct unseen_set *set)
         set_back(l, e);
         if (unseen_set_contains_keys(set, &e->key, 1, &verdict, NULL) == UNSEEN_OK &&
             verdict == UNSEEN_SEEN) {
-            leases_end(l, e->key, l->opened_at);
+            leases_end(l, e->key, 0);
         }
     }
 }
@@ -245,7 +243,7 @@ bool leases_open(struct leases *l, const char *store, const struct lease_head *h
                  const struct unseen_set *set, int notify_fd)
 {
     struct loading loading = {l, set};
-    *l = (struct leases){.opened_at = l->opened_at, .table = {.entry_size = sizeof(struct lease)}};
+    *l = (struct leases){.table = {.entry_size = sizeof(struct lease)}};
     /* Tokens of another run are late. */
     if (getrandom(&l->last_token, sizeof(l->last_token), 0) != (ssize_t)sizeof(l->last_token)) {
         message_error("there is no source of randomness");

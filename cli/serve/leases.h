@@ -31,9 +31,8 @@ enum lease_state {
     LEASE_ENDING /* its key is in the store, but not yet durable */
 };
 
-/* All zero but for opened_at: no leases. */
+/* All zero: no leases. */
 struct leases {
-    uint64_t opened_at; /* set by the caller: changes that were made before leases_open */
     struct lease_file file;
     struct lease_table table; /* of struct lease: the nlive, and those that are ENDING */
     size_t nlive;             /* OUT or BACK */

@@ -175,7 +175,6 @@ bool service_open_leases(struct service *s)
     const struct unseen_store_info info = stores_info(s->store);
     const struct lease_head head = {
         .id = info.note, .seed_id = info.seed_id, .key_bits = info.key_bits};
-    s->leases.opened_at = s->nmade;
     if (!leases_open(&s->leases, s->path, &head, unseen_store_set(s->store), s->notify_fd)) {
         service_set_trouble(s, "the server cannot open the file of leases; it has said why");
         return false;

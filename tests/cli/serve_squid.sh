@@ -35,9 +35,9 @@ start_squid() {
     {
         printf '%s\n' "http_port 127.0.0.1:$proxy" 'pid_filename none' 'cache deny all' \
             "access_log stdio:$scratch/access.log" "cache_log $scratch/cache.log" \
-            "coredump_dir $scratch" 'shutdown_lifetime 1 seconds'
+            "coredump_dir $scratch" 'shutdown_lifetime 1 seconds' 'acl localnet src 127.0.0.0/8'
         cat
-        echo 'http_access allow all'
+        grep -q '^http_access' piece || echo 'http_access allow all'
     } > squid.conf
     rm -f access.log cache.log
     [ "$(id -u)" != 0 ] || chown proxy .
@@ -53,7 +53,7 @@ here=http://127.0.0.1:$web
 
 # ---- The external ACL ------------------------------------------------------------------------------
 piece 1 > piece
-holds [ "$(wc -l < piece)" = 3 ]
+holds [ "$(wc -l < piece)" = 4 ]
 start_squid < piece
 holds [ "$(get "$here/good")" = 200 ]
 holds [ "$(cat body)" = hello ]
@@ -91,6 +91,14 @@ eventually is_status "$here/other" 403
 holds [ "$(get "$here/bad")" = 200 ]
 holds [ "$(get "$here/good")" = 403 ]
 holds [ "$(get "$here/folder/x")" = 404 ]
+
+# A list that is written over cannot be asked: nothing passes.
+cp bad.list whole.list
+: > bad.list
+eventually is_status "$here/folder/x" 403
+holds [ "$(get "$here/other")" = 403 ]
+mv whole.list bad.list
+eventually is_status "$here/folder/x" 404
 stop_program
 
 # ---- Attacks --------------------------------------------------------------------------------------
@@ -124,11 +132,13 @@ stop_program
 # ---- The external ACL for clients -----------------------------------------------------------------
 echo 127.0.0.0/8 | unseen build --kind ip clients.list
 piece 2 > piece
-holds [ "$(wc -l < piece)" = 3 ]
+holds [ "$(wc -l < piece)" = 4 ]
 start_squid < piece
 holds [ "$(get "$here/bad")" = 403 ]
 echo 127.0.0.1 | unseen allow clients.list
 eventually is_status "$here/bad" 200
+: > clients.list
+eventually is_status "$here/bad" 403
 stop_program
 
 # ---- The rewriter ---------------------------------------------------------------------------------
@@ -143,6 +153,9 @@ holds [ "$(redirection "$here/folder/x")" = "302 http://127.0.0.1:$web/blocked.h
 echo 127.0.0.1/good | unseen allow bad.list
 eventually is_status "$here/good" 200
 holds [ "$(redirection "$here/folder/x")" = "302 http://127.0.0.1:$web/blocked.html" ]
+: > bad.list
+eventually is_status "$here/folder/x" 404
+rm bad.list
 stop_program
 
 # ---- A store --------------------------------------------------------------------------------------

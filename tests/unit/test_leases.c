@@ -102,7 +102,6 @@ static void let_expire(void)
 
 static bool open_leases(void)
 {
-    leases.opened_at = nchanges;
     const bool opened = leases_open(&leases, path, &head, set, 0);
     head.id = opened ? leases.file.head.id : head.id;
     return opened;
@@ -253,7 +252,7 @@ static void restart(size_t njunk)
         struct url *u = &urls[i];
         if (u->state != LEASE_NONE) {
             u->state = u->done ? LEASE_ENDING : LEASE_BACK;
-            u->change = nchanges; /* nobody knows which change it was */
+            u->change = 0; /* the store that was opened has it */
         }
     }
     settle(ndurable);
