@@ -94,6 +94,9 @@ static enum unseen__fast_verdict judge_fragment(uint32_t rules, const char *in, 
                                                 size_t len, size_t *cut_out)
 {
     const char first = at + 1 < len ? in[at + 1] : '\0';
+    if (rules & UNSEEN__RULE_UNESCAPE_AMP) {
+        return UNSEEN__FAST_DECLINE; /* it may be the # of &#38; */
+    }
     if (unseen__keeps_fragment(rules, first)) {
         *cut_out = len;
         return is_clean_fragment(in, at + 1, len) ? UNSEEN__FAST_CUT : UNSEEN__FAST_DECLINE;

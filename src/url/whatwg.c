@@ -98,17 +98,45 @@ static void fragment_state(struct unseen__url_parser *p)
     }
 }
 
+/* The length of "#38;" or "#x26;" behind an & of a query, which is an & then, in a URL that was
+ * copied from HTML; else 0. */
+static size_t escaped_amp(const struct unseen__url_parser *p, const char *hash)
+{
+    const size_t len = (size_t)(p->end - hash);
+    if (!(p->rules & UNSEEN__RULE_UNESCAPE_AMP) || !unseen__is_special(p->url) || hash[-1] != '&') {
+        return 0;
+    }
+    if (len >= 4 && memcmp(hash, "#38;", 4) == 0) {
+        return 4;
+    }
+    return len >= 5 && (hash[1] | 0x20) == 'x' && memcmp(hash + 2, "26;", 3) == 0 ? 5 : 0;
+}
+
+/* Appends what stands behind the ?. Returns the length of the query with the ?. */
+static size_t append_query(const struct unseen__url_parser *p)
+{
+    const unsigned set = unseen__is_special(p->url) ? UNSEEN__SET_SPECIAL_QUERY : UNSEEN__SET_QUERY;
+    const char *from = p->at + 1;
+    for (;;) {
+        const char *hash = memchr(from, '#', (size_t)(p->end - from));
+        const char *end = hash ? hash : p->end;
+        append_encoded(p->url, from, (size_t)(end - from), set);
+        const size_t skipped = hash ? escaped_amp(p, hash) : 0;
+        if (skipped == 0) {
+            return (size_t)(end - p->at);
+        }
+        from = hash + skipped;
+    }
+}
+
 /* Starts at ?, # or the end of the input. */
 static void query_state(struct unseen__url_parser *p)
 {
     struct unseen__url_record *url = p->url;
     url->path_end = url->len;
     if (at_char(p, '?')) {
-        const char *hash = memchr(p->at, '#', (size_t)(p->end - p->at));
-        const size_t len = (size_t)((hash ? hash : p->end) - p->at);
         unseen__put(url, '?');
-        append_encoded(url, p->at + 1, len - 1,
-                       unseen__is_special(url) ? UNSEEN__SET_SPECIAL_QUERY : UNSEEN__SET_QUERY);
+        const size_t len = append_query(p);
         unseen__url_note(p->trace, "escape", p->at, len, url->text + url->path_end,
                          url->len - url->path_end);
         p->at += len;
