@@ -100,7 +100,7 @@ static bool take_verdicts(struct change *c, enum unseen_status status, const uin
     return status == UNSEEN_OK || report_failure(c, status);
 }
 
-/* A key that is still there after its removal was never added: the filter takes it for seen. */
+/* A key that is still there after its removal is not in the store: the filter takes it for seen. */
 static void count_false(struct change *c, const struct unseen_key *keys, size_t n)
 {
     uint8_t verdicts[BATCH_LINES];
@@ -163,12 +163,12 @@ int change_finish(struct change *c)
     report_end(&c->report, &stats, unseen_set_profile(set));
     c->failed = !filters_check_full(&c->o->seen, set, c->report.nnew, c->report.nseen) || c->failed;
     if (c->nfalse > 0) {
-        message_warning("%" PRIu64 " of the lines were never added, so they were not removed: %s "
-                        "takes them for seen",
+        message_warning("%" PRIu64 " of the lines are not in %s, but it takes them for seen",
                         c->nfalse, c->o->seen.path);
-        message_hint("to take hardly a line wrongly for seen: unseen rewrite --filter compact "
-                     "--fpr 1e-9 %s",
-                     typed_quoted(c->o->seen.path));
+        if (!stores_info(c->store).no_log) {
+            message_hint("to have them answered new: unseen allow %s%s",
+                         typed_quoted(c->o->seen.path), typed_inputs());
+        }
     }
     const bool is_fixed = !stores_info(c->store).is_new;
     c->failed = !url_watch_report(&c->watch, unseen_set_profile(set), is_fixed) || c->failed;

@@ -19,7 +19,7 @@ struct change {
     struct url_watch watch;
     struct unseen_key *kept; /* keys to remove; NULL: keys are added */
     size_t nkept;
-    uint64_t nfalse; /* lines to remove that were never added, and are taken for seen */
+    uint64_t nfalse; /* lines that are still taken for seen after their removal */
     bool failed;     /* a line or a file was left out, which has been reported */
     bool broken;     /* a commit has failed, which has been reported */
 };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * `unseen allow` and `unseen update`: lines become entries of a list, and all of them are one
+ * `unseen allow` and `unseen update` of a list: lines become entries, and all of them are one
  * commit of changes. If one line is refused or one file cannot be read, nothing is changed. */
 #include <inttypes.h>
 
 #include <unseen_list.h>
 
+#include "commands/allow_store.h"
 #include "commands/commands.h"
 #include "lines/batch.h"
 #include "lines/entries.h"
@@ -48,16 +49,9 @@ enum {
 
 static void edit_report_open(const struct edit *e, const struct unseen_error *error)
 {
-    const bool updates = e->o->command->bit == COMMAND_UPDATE;
     if (error->status == UNSEEN_ERR_FOREIGN && stores_type_of(e->path) == STORES_STORE) {
         message_error("%s is a store, not a list", e->path);
-        if (updates) {
-            message_hint("a store takes lines with unseen add, and loses them with unseen remove");
-        } else {
-            message_hint("to take hardly a line wrongly for seen: unseen rewrite --filter compact "
-                         "--fpr 1e-9 %s",
-                         typed_quoted(e->path));
-        }
+        message_hint("a store takes lines with unseen add, and loses them with unseen remove");
     } else if (error->status == UNSEEN_ERR_FOREIGN) {
         message_error("%s", error->text);
         message_hint("to make a list of its lines: unseen build NEW.list %s",
@@ -398,6 +392,9 @@ static int print_allowed(const struct options *o, enum unseen_cpu cpu)
 int allow_run(const struct options *o, enum unseen_cpu cpu)
 {
     struct edit e;
+    if (stores_type_of(o->seen.path) == STORES_STORE) {
+        return allow_store_run(o, cpu);
+    }
     if (o->list.lists_allowed) {
         return print_allowed(o, cpu);
     }

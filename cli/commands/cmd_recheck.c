@@ -15,6 +15,7 @@
 #include "print/message.h"
 #include "print/output.h"
 #include "print/report.h"
+#include "print/typed.h"
 #include "seen/stores.h"
 
 enum {
@@ -31,6 +32,7 @@ struct recheck {
     struct text text;          /* the lines, each with its delimiter, */
     size_t *lines;             /* and where each begins */
     struct text_table printed; /* the keys of all lines that were printed */
+    uint64_t nfalse;           /* of them, those that the store takes for seen */
     struct report report;
     bool failed;
 };
@@ -59,6 +61,11 @@ static bool recheck_put(struct recheck *r, size_t i)
 {
     const struct unseen_bytes key = text_table_text(&r->asked, i);
     const size_t end = i + 1 < r->asked.n ? r->lines[i + 1] : r->text.len;
+    struct unseen_key asked;
+    uint8_t verdict = UNSEEN_NEW;
+    memcpy(&asked, key.data, sizeof(asked));
+    (void)unseen_set_contains_keys(unseen_store_set(r->store), &asked, 1, &verdict, NULL);
+    r->nfalse += verdict == UNSEEN_SEEN;
     if (!text_table_add(&r->printed, key.data, key.len)) {
         return recheck_report_memory(r);
     }
@@ -144,6 +151,20 @@ static bool recheck_prepare(struct recheck *r, enum unseen_cpu cpu)
            files_check(o->input.files, o->input.nfiles, outs, 1) && output_truncate(&r->out);
 }
 
+/* The lines that were printed are the input of `unseen allow`. */
+static void hint_allow(const struct recheck *r)
+{
+    const char *path = typed_quoted(r->o->seen.path);
+    const char *output = r->o->print.output;
+    const char *null = r->o->input.delimiter == '\n' ? "" : " -z";
+    if (output) {
+        message_hint("to have them answered new: unseen allow%s %s %s", null, path,
+                     typed_quoted(output));
+    } else {
+        message_hint("to have them answered new: %s | unseen allow%s %s", typed_line(), null, path);
+    }
+}
+
 static int recheck_all(struct recheck *r)
 {
     struct feed feed = {
@@ -158,6 +179,9 @@ static int recheck_all(struct recheck *r)
     const bool answered = !r->failed && recheck_answer(r);
     report_end(&r->report, NULL, NULL);
     const bool written = output_close(&r->out);
+    if (r->nfalse > 0 && !r->o->key.text && answered && written) {
+        hint_allow(r);
+    }
     if (!answered || !written || feed.failed) {
         return EXIT_TROUBLE;
     }

@@ -57,6 +57,10 @@ void info_text_store(struct output *out, const struct info_store *store)
         info_text(out, "log", "%" PRIu64 " bytes", i.log_bytes);
         info_text(out, "dead", "%" PRIu64 " bytes of the log are removed keys", i.dead_bytes);
     }
+    if (i.nallowed > 0) {
+        info_text(out, "allowed", "%" PRIu64 " lines, new although the filter has them",
+                  i.nallowed);
+    }
     info_text(out, "image", "%" PRIu64 " bytes", i.image_bytes);
     info_text(out, "profile", "%s", store->profile);
     info_text(out, "key bits", "%u", i.key_bits);

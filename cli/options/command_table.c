@@ -229,17 +229,24 @@ static const struct command commands[] = {
     {
         NAMED("allow"),
         .bit = COMMAND_ALLOW,
-        .summary = "allow lines that a list has: it does not list them any more",
+        .summary = "allow lines that a list or a store takes for its own by error",
         .brief = "remove list",
         .usage = "unseen allow [OPTION]... LIST [FILE]...",
-        .usage_too = "unseen allow --list LIST",
-        .about = "Allow the lines of the input: from now on LIST does not list them, even if an\n"
-                 "entry covers them. In a list of sites, domains or networks, an allowed line\n"
-                 "also allows all below it. LIST keeps the texts themselves, so nothing else is\n"
-                 "allowed by error. If one of the lines is not an entry, nothing is changed.\n",
+        .usage_too = "unseen allow --list LIST\n"
+                     "       unseen allow [OPTION]... STORE [FILE]...",
+        .about =
+            "Allow the lines of the input: from now on LIST does not list them, even if an\n"
+            "entry covers them. In a list of sites, domains or networks, an allowed line\n"
+            "also allows all below it. LIST keeps the texts themselves, so nothing else is\n"
+            "allowed by error. If one of the lines is not an entry, nothing is changed.\n"
+            "\n"
+            "Of a STORE: lines that its filter takes for seen, though they were never added,\n"
+            "are new from now on, until they are added. Lines that were added stay seen:\n"
+            "they are counted, and the status is 2. The other lines are allowed all the same.\n",
         .examples = "  unseen allow bad.list false-hits.txt\n"
                     "  echo http://e.com/ | unseen allow --remove bad.list\n"
-                    "  unseen allow --list bad.list\n",
+                    "  unseen allow --list bad.list\n"
+                    "  unseen recheck visited.unseen dropped.txt | unseen allow visited.unseen\n",
         .run = allow_run,
     },
     {

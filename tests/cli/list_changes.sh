@@ -192,7 +192,6 @@ wrong() { # WANT_ERROR WANT_HINT ARG...
     expect 2 '' "unseen: error: $want_error\nunseen: hint: $want_hint\n"
 }
 "$UNSEEN" add some.unseen listed.txt
-wrong 'some.unseen is a store, not a list' 'to take hardly a line wrongly for seen: unseen rewrite --filter compact --fpr 1e-9 some.unseen' allow some.unseen hits.txt
 wrong 'some.unseen is a store, not a list' 'a store takes lines with unseen add, and loses them with unseen remove' \
     update some.unseen --add hits.txt
 wrong 'hits.txt is not a list' 'to make a list of its lines: unseen build NEW.list hits.txt' allow hits.txt hits.txt

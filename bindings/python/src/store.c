@@ -275,9 +275,10 @@ static PyObject *store_info(PyObject *self, PyObject *Py_UNUSED(ignored))
     }
     (void)unseen_store_info(c->store, &info); /* fails for a wrong size only */
     PyObject *more = Py_BuildValue(
-        "{s:d,s:K,s:K,s:K,s:I,s:O,s:K}", "fpr", info.fpr, "log_bytes",
+        "{s:d,s:K,s:K,s:K,s:K,s:I,s:O,s:K}", "fpr", info.fpr, "log_bytes",
         (unsigned long long)info.log_bytes, "dead_bytes", (unsigned long long)info.dead_bytes,
-        "image_bytes", (unsigned long long)info.image_bytes, "key_bits", info.key_bits, "log",
+        "image_bytes", (unsigned long long)info.image_bytes, "allowed",
+        (unsigned long long)info.nallowed, "key_bits", info.key_bits, "log",
         info.no_log ? Py_False : Py_True, "torn_bytes", (unsigned long long)info.torn_bytes);
     if (!more || PyDict_Update(dict, more) < 0) {
         Py_CLEAR(dict);
@@ -297,7 +298,8 @@ static PyMethodDef store_methods[] = {
     COLLECTION_METHODS,
     {"info", store_info, METH_NOARGS,
      PyDoc_STR("info($self, /)\n--\n\nA dict of statistics: those of Set.info, and fpr, key_bits, "
-               "log_bytes, dead_bytes, image_bytes, torn_bytes (cut from the end at open) and log "
+               "log_bytes, dead_bytes, image_bytes, allowed (by `unseen allow`), torn_bytes (cut "
+               "from the end at open) and log "
                "(whether there is one).")},
     {"commit", (PyCFunction)(void (*)(void))store_commit, METH_VARARGS | METH_KEYWORDS,
      PyDoc_STR("commit($self, *, wait=True)\n--\n\n"
