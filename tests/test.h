@@ -35,6 +35,15 @@
 
 #include "base/cpu.h"
 
+/* ThreadSanitizer finds nothing where one thread works. */
+enum {
+#ifdef __SANITIZE_THREAD__
+    TEST_THREADS_ONLY = 1
+#else
+    TEST_THREADS_ONLY = 0
+#endif
+};
+
 /* The level under test, from test_start on. */
 extern enum unseen_cpu test_cpu;
 

@@ -52,8 +52,8 @@ ulimit -Ss 8192 || true
 long_stages="long_crash long_serve long_systems long_module long_python long_asan long_forged long_fuzz long_keys"
 default_stages="release asan tsan fuzz portable static python module"
 all_stages="$default_stages clang packages pages systems"
-# These wait more than they compute: they run one after the other beside the rest, in this order, as soon as the
-# build of release is made. Fuzzing counts seconds, so it comes last.
+# These wait more than they compute: they run one after the other beside the rest, in this order. Fuzzing counts
+# seconds, so it comes last.
 beside_stages="python module packages pages systems"
 main_stages="release asan clang tsan portable static fuzz"
 
@@ -150,9 +150,10 @@ w3lib_python() {
     echo "$PWD/build/w3lib/bin/python"
 }
 
-# What `all` adds to a stage has the label "all".
+# What `all` adds to a stage has the label "all"; and tests that take long in slow builds do more there.
 not_in_all=
-[ -n "$all" ] || not_in_all='-LE ^all$'
+brief=
+[ -n "$all" ] || not_in_all='-LE ^all$' brief='env UNSEEN_TEST_BRIEF=1'
 
 stage_release() {
     configure_build release all -- --preset release -DUNSEEN_WERROR=ON &&
@@ -186,7 +187,7 @@ stage_tsan() {
     local slow='^unit/(list|list_spill|store)/'
     [ -z "$all" ] || slow='^$'
     configure_build tsan unseen thread_tests print_urls -- --preset tsan &&
-        $fixed ctest --preset tsan $not_in_all -E "$slow"
+        $brief $fixed ctest --preset tsan $not_in_all -E "$slow"
 }
 
 # Each target, two at a time, for $1 seconds. libFuzzer's own report ends a failing run with a non-zero
@@ -505,7 +506,7 @@ end_beside() {
 trap end_beside EXIT
 trap 'exit 130' INT TERM
 start_beside() {
-    [ -z "$beside" ] && [ -n "$(those_of "$beside_stages")" ] || return 0
+    [ -n "$(those_of "$beside_stages")" ] || return 0
     set -m # a process group, which can be ended as a whole
     run_beside </dev/null &
     beside=$!
@@ -513,11 +514,10 @@ start_beside() {
 }
 
 start=$SECONDS
+start_beside
 for stage in $(those_of "$long_stages") $(those_of "$main_stages"); do
-    [ "$stage" = release ] || start_beside
     run_stage "$stage"
 done
-start_beside
 [ -z "$beside" ] || wait "$beside" || true
 beside=
 

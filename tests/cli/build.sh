@@ -266,7 +266,7 @@ exec 7>&-
 wait "$slow"
 holds [ $? = 0 ]
 # Of files, with the share and the time left; a large one is slow enough, or it is done again.
-for i in $(seq 64); do cat big.txt; done > long.txt
+for i in $(seq "$(sanitized && echo 4 || echo 64)"); do cat big.txt; done > long.txt
 for try in $(seq 10); do
     rm -f long.list
     "$UNSEEN" build -j 1 --progress=always long.list long.txt 2> slow_err &

@@ -520,12 +520,15 @@ static void test_others(void)
 int main(void)
 {
     test_start();
+    test_threads();
+    if (TEST_THREADS_ONLY) {
+        return test_end();
+    }
     test_same(0, 0x9caf560b46780bf0);
     test_same(2e-6, 0x933c0f7dc3e9174a);
     test_all_pieces();
     test_crowded();
     test_deep();
-    test_threads();
     test_damage();
     test_forged();
     test_bounded();

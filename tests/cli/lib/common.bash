@@ -3,7 +3,7 @@
 #     run ARG...                       runs the tool; standard input is the file `in` if there is one
 #     expect STATUS STDOUT STDERR      what it must have done; both texts in printf's notation
 #     same FILE FILE                   two files must be equal
-#     holds COMMAND..., lacks PATTERN FILE, eventually COMMAND..., sanitized
+#     holds COMMAND..., lacks PATTERN FILE, eventually COMMAND..., sanitized, brief
 #     hold_time; pass_time SECONDS     the time that the tool sees stands still; it goes on by SECONDS
 #     finish                           the last line of a test
 #
@@ -136,6 +136,11 @@ sanitized() {
     *libasan* | *libtsan* | *__asan_* | *__tsan_*) return 0 ;;
     esac
     return 1
+}
+
+# True where tools/test.sh runs a slow build for what each path shows once, and leaves the rest to its `all`.
+brief() {
+    [ -n "${UNSEEN_TEST_BRIEF-}" ]
 }
 
 skip() {
