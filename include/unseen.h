@@ -911,7 +911,18 @@ struct unseen_store_options {
     /* Settings of the store: the shape of the filter, as in struct unseen_set_options. */
     double bits_per_key;
     unsigned hashes;
+
+    /* A setting of the store: it forgets by time. A key is seen for so many milliseconds after it was
+     * last new, 1,000 to 100 years; a repeat does not prolong it. unseen_store_expire tells the
+     * time. "compact" and "counting" take a window; a store without a log does not.
+     * UNSEEN_NO_WINDOW: none. */
+    uint64_t window;
+
+    /* For unseen_store_rewrite: what time it is, as in unseen_store_expire. */
+    uint64_t now;
 };
+
+#define UNSEEN_NO_WINDOW UINT64_MAX
 
 /* Opens or makes the store at path. After a crash, everything committed is recovered, and a torn
  * end of the log is cut off (info.torn_bytes).
@@ -1021,6 +1032,32 @@ UNSEEN_API enum unseen_status unseen_store_contains(const struct unseen_store *s
  *   bytes of memory, also in every reader. */
 UNSEEN_API enum unseen_status unseen_store_allow(struct unseen_store *store,
     const struct unseen_key *keys, size_t n, uint8_t *verdicts, struct unseen_error *error);
+
+/* Tells the store what time it is, and lets keys leave that have been there for the length of its
+ * window. The library reads no clock. Call it before adding keys, with the time at which they come;
+ * in a store without a window, too: the log keeps the times for a window that it may get later.
+ *
+ *     unseen_store_expire(store, now, 4096, NULL);
+ *     unseen_store_add(store, urls, n, verdicts, NULL);
+ *
+ * A key leaves not before its window ends, and by the first call that is max(1 s, window / 1000)
+ * later; but not before its change is committed. The latest time counts: an earlier one changes
+ * nothing. Nothing is written when keys leave. A store that is only read lets keys leave, too.
+ *
+ * Arguments:
+ *   - now is in milliseconds since 1970, above 0 and before 2100.
+ *   - max is the number of keys that may leave, so that a call takes no longer than an add. Keys that
+ *     would otherwise leave too late leave in any case.
+ *   - *next_out, unless NULL, is a time. Calls with times before it change nothing, so keys may share
+ *     one. 0: max was too low for all that are due.
+ * Errors:
+ *   - ARGUMENT: now
+ *   - as unseen_store_add
+ *   - CORRUPT or IO, of a store that is only read: unseen_store_refresh opens it anew
+ * Threads: as unseen_store_add.
+ * Time: constant, and linear in the keys that leave. */
+UNSEEN_API enum unseen_status unseen_store_expire(
+    struct unseen_store *store, uint64_t now, size_t max, uint64_t *next_out);
 
 /* As unseen_set_reserve, for the set of a store. The room is not recorded: when the store is opened
  * again, its set is as large as its keys need.
@@ -1177,6 +1214,11 @@ struct unseen_store_info {
     uint64_t note; /* of unseen_store_note; 0: none */
 
     uint64_t nallowed; /* keys of unseen_store_allow that were not added since */
+
+    uint64_t window; /* in milliseconds; 0: none, and the next two are 0 */
+    uint64_t
+        oldest; /* when the oldest key came; 0: no key, or unseen_store_expire was not called */
+    uint64_t nleaving; /* keys that leave within the next tenth of the window, if it is only read */
 };
 
 /* Fills in as much of *info_out as info_out->size says.

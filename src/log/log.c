@@ -33,7 +33,10 @@ static const char NEW_SUFFIX[] = ".unseen-new";
 static const char DRAFT_SUFFIX[] = ".draft.unseen-new";
 
 enum {
-    COPY_LEN = 1 << 20
+    COPY_LEN = 1 << 20,
+    HEADER_TRIES = 3, /* to read a header that a writer is changing */
+    BLOCK = 4096,     /* of the disk */
+    NAME_LEN = UNSEEN__RECORD_HEAD + UNSEEN__OUTPUT_NAME_MAX + UNSEEN__RECORD_TAIL
 };
 
 enum unseen_status unseen__log_new_id(uint8_t id[UNSEEN__ID_LEN])
@@ -207,13 +210,18 @@ enum unseen_status unseen__log_open(struct unseen__log *log, const char *path, b
     if (status == UNSEEN_OK) {
         status = log_open_file(log, error);
     }
-    if (status == UNSEEN_OK) {
-        status = read_header(log, error);
-    }
+    int tries = 0;
+    do {
+        status = status == UNSEEN_OK ? read_header(log, error) : status;
+    } while (status == UNSEEN_OK && !writable && log->header_damaged && ++tries < HEADER_TRIES);
     if (status != UNSEEN_OK) {
         unseen__log_release(log);
+        return status;
     }
-    return status;
+    log->end = log->header.head.offset;
+    log->number = log->header.head.number;
+    log->time = log->header.head.time;
+    return UNSEEN_OK;
 }
 
 /* ---- making ---- */
@@ -442,16 +450,13 @@ enum unseen_status unseen__log_start_draft(struct unseen__log *log, const char *
     return status;
 }
 
-/* Appends the records of `old` as they are: header, offsets and checksums are the same. */
-static enum unseen_status copy_records(struct unseen__log *log, const struct unseen__log *old,
-                                       struct unseen_error *error)
+/* Copies bytes of `old` to where they are. */
+static enum unseen_status copy_bytes(struct unseen__log *log, const struct unseen__log *old,
+                                     uint64_t at, uint64_t end, struct unseen_error *error)
 {
     int code = 0;
-    if (!array_resize(&log->allocator, &log->buf, &log->cap, COPY_LEN, 1)) {
-        return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
-    }
-    for (uint64_t at = old->header.head.offset; code == 0 && at < old->end;) {
-        const size_t wanted = old->end - at < COPY_LEN ? (size_t)(old->end - at) : COPY_LEN;
+    while (code == 0 && at < end) {
+        const size_t wanted = end - at < COPY_LEN ? (size_t)(end - at) : COPY_LEN;
         size_t got = 0;
         code = unseen__file_read(old->fd, at, log->buf, wanted, &got);
         if (code == 0 && got < wanted) {
@@ -463,12 +468,32 @@ static enum unseen_status copy_records(struct unseen__log *log, const struct uns
         code = unseen__file_write(log->fd, at, log->buf, got);
         at += got;
     }
+    return code ? unseen__error_io(error, "write", log->new_path, code) : UNSEEN_OK;
+}
+
+/* Appends the records of `old` as they are: header, offsets and checksums are the same. */
+static enum unseen_status copy_records(struct unseen__log *log, const struct unseen__log *old,
+                                       struct unseen_error *error)
+{
+    const struct unseen__log_head *head = &old->header.head;
+    const uint64_t name = head->output_offset;
+    const uint64_t name_end = head->offset - name < NAME_LEN ? head->offset : name + NAME_LEN;
+    enum unseen_status status = UNSEEN_OK;
+    if (!array_resize(&log->allocator, &log->buf, &log->cap, COPY_LEN, 1)) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
+    }
+    if (name > 0) {
+        status = copy_bytes(log, old, name, name_end, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = copy_bytes(log, old, head->offset, old->end, error);
+    }
     log->end = old->end;
     log->last_offset = old->last_offset;
     log->number = old->number;
     log->record_checksum = old->record_checksum;
     log->time = old->time;
-    return code ? unseen__error_io(error, "write", log->new_path, code) : UNSEEN_OK;
+    return status;
 }
 
 enum unseen_status unseen__log_copy(struct unseen__log *log, const struct unseen__log *old,
@@ -578,4 +603,38 @@ enum unseen_status unseen__log_settle(struct unseen__log *log, struct unseen_err
     code = code ? code : unseen__file_sync(log->fd);
     code = code ? code : unseen__file_sync_name(log->file);
     return code ? unseen__error_io(error, "write", log->path, code) : UNSEEN_OK;
+}
+
+/* ---- giving the disk back ---- */
+
+enum unseen_status unseen__log_move_head(struct unseen__log *log,
+                                         const struct unseen__log_head *head,
+                                         struct unseen_error *error)
+{
+    uint8_t bytes[UNSEEN__HEADER_LEN];
+    int code = 0;
+    log->header.head = *head;
+    unseen__header_encode(&log->header, bytes);
+    for (uint64_t copy = 0; code == 0 && copy < UNSEEN__RECORDS_OFFSET; copy += sizeof(bytes)) {
+        code = unseen__file_write(log->fd, copy, bytes, sizeof(bytes));
+        code = code ? code : unseen__file_sync(log->fd);
+    }
+    return code ? unseen__error_io(error, "write", log->path, code) : UNSEEN_OK;
+}
+
+/* Whole blocks only: no byte of a block that stays is written. */
+static bool punch(int fd, uint64_t from, uint64_t to)
+{
+    const uint64_t start = (from + BLOCK - 1) / BLOCK * BLOCK;
+    const uint64_t end = to / BLOCK * BLOCK;
+    return start >= end || fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)start,
+                                     (off_t)(end - start)) == 0;
+}
+
+bool unseen__log_punch(const struct unseen__log *log, uint64_t end)
+{
+    const uint64_t name = log->header.head.output_offset;
+    return name == 0 || name >= end ? punch(log->fd, UNSEEN__RECORDS_OFFSET, end)
+                                    : punch(log->fd, UNSEEN__RECORDS_OFFSET, name) &&
+                                          punch(log->fd, name + NAME_LEN, end);
 }

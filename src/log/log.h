@@ -106,6 +106,16 @@ enum unseen_status unseen__log_append_end(struct unseen__log *log, struct unseen
  * durable. */
 enum unseen_status unseen__log_settle(struct unseen__log *log, struct unseen_error *error);
 
+/* Leads the header to a later record; all before it is durable and will not be read again. Returns
+ * when that is durable. Errors: IO; append nothing more. */
+enum unseen_status unseen__log_move_head(struct unseen__log *log,
+                                         const struct unseen__log_head *head,
+                                         struct unseen_error *error);
+
+/* Gives the disk of the records before `end` back, which is at the head or before. A record that
+ * names an output file stays. False if the file system cannot do that. */
+bool unseen__log_punch(const struct unseen__log *log, uint64_t end);
+
 void unseen__log_release(struct unseen__log *log);
 
 /* Makes 16 random bytes. RANDOM if the system gives none. */

@@ -69,7 +69,8 @@ static struct unseen__log_head decode_log_head(const uint8_t *bytes)
 static bool window_is_valid(uint64_t window, const struct unseen__log_head *head)
 {
     const bool is_moved = head->offset > UNSEEN__RECORDS_OFFSET;
-    return (window == 0 || (window >= UNSEEN__WINDOW_MIN && window <= UNSEEN__WINDOW_MAX)) &&
+    return (window == 0 ||
+            (window >= UNSEEN__LOG_WINDOW_MIN && window <= UNSEEN__LOG_WINDOW_MAX)) &&
            head->offset >= UNSEEN__RECORDS_OFFSET && head->offset % 8 == 0 &&
            is_moved == (head->number > 0) && (window > 0 || !is_moved) &&
            head->output_offset < head->offset && head->time <= UNSEEN__TIME_MAX;

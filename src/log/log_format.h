@@ -27,10 +27,10 @@ enum {
 };
 
 /* Times are milliseconds since 1970, cut down to a multiple of a step; 0: not known. */
-#define UNSEEN__TIME_STEP  UINT64_C(250)
-#define UNSEEN__TIME_MAX   UINT64_C(4102444800000) /* the end of 2099 */
-#define UNSEEN__WINDOW_MIN UINT64_C(1000)
-#define UNSEEN__WINDOW_MAX (UINT64_C(36525) * 24 * 3600 * 1000)
+#define UNSEEN__TIME_STEP      UINT64_C(250)
+#define UNSEEN__TIME_MAX       UINT64_C(4102444800000) /* the end of 2099 */
+#define UNSEEN__LOG_WINDOW_MIN UINT64_C(1000)
+#define UNSEEN__LOG_WINDOW_MAX (UINT64_C(36525) * 24 * 3600 * 1000)
 
 /* ---- header of the log ---- */
 

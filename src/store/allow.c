@@ -26,8 +26,9 @@ struct found {
     enum unseen_status status;
 };
 
-static bool find_keys(void *context, const struct unseen_key *keys, size_t n)
+static bool find_keys(void *context, const struct unseen_key *keys, size_t n, uint64_t time)
 {
+    (void)time;
     struct found *f = context;
     for (size_t i = 0; i < n && f->status == UNSEEN_OK; i++) {
         struct unseen_key key = keys[i];
@@ -102,7 +103,11 @@ static enum unseen_status find_held(struct unseen_store *store, struct unseen__s
                                     const struct unseen_key *keys, size_t n, uint8_t *verdicts,
                                     struct unseen_error *error)
 {
-    enum unseen_status status = unseen_set_contains_keys(store->set, keys, n, verdicts, NULL);
+    enum unseen_status status = unseen__store_settle(store, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = unseen_set_contains_keys(store->set, keys, n, verdicts, NULL);
     if (status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_IO) {
         (void)unseen__store_stop_unread(store, status);
         return unseen__committer_poll(&store->committer, false, NULL, error);
@@ -113,7 +118,8 @@ static enum unseen_status find_held(struct unseen_store *store, struct unseen__s
     if (status != UNSEEN_OK) {
         return unseen__error_status(error, status, store->log.path);
     }
-    return search->wanted.nkeys > 0 ? unseen__search_log(search, &store->log, store->log.end, error)
+    return search->wanted.nkeys > 0 ? unseen__search_log(search, &store->log, store->log.end,
+                                                         store->leaving.horizon, error)
                                     : UNSEEN_OK;
 }
 

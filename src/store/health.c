@@ -25,10 +25,11 @@ static void report_damage(const struct unseen__reading *r, const struct unseen_e
 }
 
 static bool count_changes(void *context, const struct unseen_key *keys, size_t n,
-                          enum unseen__change change)
+                          enum unseen__change change, uint64_t time)
 {
     struct unseen__reading *r = context;
     (void)keys;
+    (void)time;
     *(change == UNSEEN__ADDED     ? &r->health.nadded
       : change == UNSEEN__REMOVED ? &r->health.nremoved
                                   : &r->nallowed) += n;
@@ -57,10 +58,36 @@ static void note_damage(struct unseen__reading *r, uint64_t offset, uint64_t end
     report_damage(r, &damage);
 }
 
+/* Where times go back, one of them is wrong. Then the latest time counts that a record and the one
+ * before or behind it have reached. */
+static void follow_time(struct unseen__reading *r, uint64_t time, bool goes_back)
+{
+    const uint64_t both = time < r->record_time ? time : r->record_time;
+    r->agreed_time = both > r->agreed_time ? both : r->agreed_time;
+    r->goes_back = r->goes_back || goes_back;
+    r->record_time = time;
+    r->last_time = r->goes_back ? r->agreed_time : time;
+}
+
 enum unseen_status unseen__read_all(struct unseen__reading *r, struct unseen_error *error)
 {
     struct unseen__scan scan;
-    enum unseen_status status = unseen__scan_init(&scan, r->log, UNSEEN__RECORDS_OFFSET, 0, error);
+    const struct unseen__log_head *head = &r->log->header.head;
+    enum unseen_status status = unseen__output_load(r->log, head, &r->output, error);
+    if (status == UNSEEN_ERR_CORRUPT) {
+        note_damage(r, head->output_offset, head->offset);
+        status = UNSEEN_OK;
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen__scan_init(&scan, r->log, head->offset, head->number, error);
+    }
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    scan.time = head->time;
+    r->last_time = head->time;
+    r->record_time = head->time;
+    r->agreed_time = head->time;
     r->file = scan.file;
     while (status == UNSEEN_OK) {
         enum unseen__scan_state state;
@@ -84,8 +111,9 @@ enum unseen_status unseen__read_all(struct unseen__reading *r, struct unseen_err
         r->has_records = true;
         r->health.nrecords += scan.record.n > 0 || scan.record.output_len != UNSEEN__NO_OUTPUT;
         unseen__output_follow(&r->output, &scan.record, scan.payload);
-        (void)unseen__record_each(&scan.record, scan.payload, scan.bits, r->log->header.key_bits,
-                                  count_changes, r);
+        follow_time(r, scan.record.time, scan.goes_back);
+        r->first_time = r->first_time ? r->first_time : scan.record.time;
+        (void)unseen__record_each(&scan, count_changes, r);
     }
     unseen__scan_release(&scan);
     return status;
@@ -96,7 +124,7 @@ enum unseen_status unseen__read_all(struct unseen__reading *r, struct unseen_err
 /* Looks for the keys that the log allows: *allowed_out are all, and search->surviving are those
  * that were added since. The caller releases both. */
 static enum unseen_status search_allowed(const struct unseen__log *log, uint64_t end,
-                                         struct unseen__stash *allowed_out,
+                                         uint64_t horizon, struct unseen__stash *allowed_out,
                                          struct unseen__search *search, struct unseen_error *error)
 {
     enum unseen_status status =
@@ -105,7 +133,7 @@ static enum unseen_status search_allowed(const struct unseen__log *log, uint64_t
         status = unseen__error_status(error, unseen__search_want(search, allowed_out->keys[i]),
                                       log->path);
     }
-    return status == UNSEEN_OK ? unseen__search_log(search, log, end, error) : status;
+    return status == UNSEEN_OK ? unseen__search_log(search, log, end, horizon, error) : status;
 }
 
 /* No writer allows a key that the log has. Such a record would make it NEW. */
@@ -116,7 +144,9 @@ static enum unseen_status check_allowed(struct unseen__reading *r, struct unseen
     if (r->nallowed == 0 || r->health.lost_bytes > 0) {
         return UNSEEN_OK;
     }
-    const enum unseen_status status = search_allowed(r->log, r->end, &allowed, &search, error);
+    const enum unseen_status status =
+        search_allowed(r->log, r->end, unseen__horizon(r->log->header.window, r->last_time),
+                       &allowed, &search, error);
     r->allows_held = status == UNSEEN_OK && search.nheld > 0;
     if (r->allows_held) {
         struct unseen_error damage;
@@ -133,12 +163,12 @@ static enum unseen_status check_allowed(struct unseen__reading *r, struct unseen
 
 /* Whether the set of an image has other allowed keys than the records that it covers. */
 static enum unseen_status compare_allowed(const struct unseen__log *log, uint64_t end,
-                                          const struct unseen_set *set, bool *differs_out,
-                                          struct unseen_error *error)
+                                          uint64_t horizon, const struct unseen_set *set,
+                                          bool *differs_out, struct unseen_error *error)
 {
     struct unseen__stash allowed = {0};
     struct unseen__search search = {.allocator = log->allocator};
-    const enum unseen_status status = search_allowed(log, end, &allowed, &search, error);
+    const enum unseen_status status = search_allowed(log, end, horizon, &allowed, &search, error);
     *differs_out = allowed.nkeys != (set->allowed ? set->allowed->nkeys : 0);
     for (size_t i = 0; status == UNSEEN_OK && !*differs_out && i < allowed.nkeys; i++) {
         const bool was_added = unseen__stash_contains(&search.surviving, allowed.keys[i]);
@@ -159,8 +189,9 @@ struct comparison {
     uint64_t nmissing;
 };
 
-static bool find_missing(void *context, const struct unseen_key *keys, size_t n)
+static bool find_missing(void *context, const struct unseen_key *keys, size_t n, uint64_t time)
 {
+    (void)time;
     struct comparison *c = context;
     uint8_t verdicts[512];
     uint8_t wanted[512];
@@ -203,7 +234,7 @@ static bool asks_for_too_much(const struct unseen__log_header *header, const str
 /* Compares the image with a set that is made from the same records: the surviving keys that this
  * set has must be in the image, too. *nkeys_out is the number of keys of this set. */
 static enum unseen_status compare_with_replay(const struct unseen_store *store,
-                                              const struct unseen__image *image,
+                                              const struct unseen__image *image, uint64_t horizon,
                                               struct comparison *c, uint64_t *nkeys_out,
                                               struct unseen_error *error)
 {
@@ -212,15 +243,19 @@ static enum unseen_status compare_with_replay(const struct unseen_store *store,
         .allocator = store->allocator, .log = store->log, .url = store->url, .cpu = store->cpu};
     enum unseen_status status = unseen__store_set_make(&replayed, end, end, true, error);
     if (status == UNSEEN_OK) {
-        status = unseen__replay(&replayed, UNSEEN__RECORDS_OFFSET, 0, end, error);
+        const struct unseen__log_head *head = &store->log.header.head;
+        replayed.leaving.horizon = horizon;
+        replayed.log.time = head->time;
+        status = unseen__replay(&replayed, head->offset, head->number, end, error);
     }
     if (status == UNSEEN_OK) {
         c->reference = replayed.set;
         c->nsurviving = 0;
         c->nmissing = 0;
-        status = unseen__surviving_each(&store->log, end, false, find_missing, c, error);
+        status = unseen__surviving_each(&store->log, end, horizon, false, find_missing, c, error);
         *nkeys_out = unseen__set_nkeys(replayed.set);
     }
+    unseen__leaving_release(&replayed);
     unseen_set_free(replayed.set);
     return status;
 }
@@ -239,18 +274,19 @@ static enum unseen_status compare_set(const struct unseen_store *store,
     if (store->log.header.read_features & UNSEEN__FEATURE_NO_LOG) {
         return UNSEEN_OK;
     }
-    enum unseen_status status =
-        unseen__surviving_each(&store->log, image->header.log_end, true, find_missing, &c, error);
+    enum unseen_status status = unseen__surviving_each(
+        &store->log, image->header.log_end, image->header.horizon, true, find_missing, &c, error);
     if (status != UNSEEN_OK) {
         return status;
     }
     const uint64_t nkeys = unseen__set_nkeys(set);
     uint64_t most = c.nsurviving;
     *differs_out = c.nmissing > 0 || nkeys > most;
-    if (*differs_out && r->health.nremoved > 0 && r->health.lost_bytes == 0 &&
+    const bool removes = r->health.nremoved > 0 || store->log.header.window > 0;
+    if (*differs_out && removes && r->health.lost_bytes == 0 &&
         !asks_for_too_much(&store->log.header, set)) {
         uint64_t nreplayed = 0;
-        status = compare_with_replay(store, image, &c, &nreplayed, error);
+        status = compare_with_replay(store, image, image->header.horizon, &c, &nreplayed, error);
         if (status != UNSEEN_OK) {
             return status;
         }
@@ -267,7 +303,8 @@ static enum unseen_status compare_set(const struct unseen_store *store,
     if (r->health.lost_bytes > 0) {
         return UNSEEN_OK;
     }
-    status = compare_allowed(&store->log, image->header.log_end, set, differs_out, error);
+    status = compare_allowed(&store->log, image->header.log_end, image->header.horizon, set,
+                             differs_out, error);
     if (status == UNSEEN_OK && *differs_out) {
         (void)unseen__error(damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
                             "%s allows other lines than the log", image->path);
@@ -474,7 +511,8 @@ static enum unseen_status mend(struct checkup *checkup, const char *path,
         return unseen__error_status(error, status, path);
     }
     checkup->reading.health.is_rewritten = true;
-    return unseen__log_rewrite(log, &header, &checkup->reading.output, true, error);
+    checkup->reading.horizon = unseen__horizon(header.window, checkup->reading.last_time);
+    return unseen__log_rewrite(log, &header, &checkup->reading, true, error);
 }
 
 enum unseen_status unseen_store_repair(const char *path, struct unseen_store_health *health_out,

@@ -16,12 +16,12 @@
 /* ---- finding ---- */
 
 /* Reads the record at `offset`; *found_out is false if there is no intact record. */
-static enum unseen_status read_at(const struct unseen_store *store, uint64_t offset,
+static enum unseen_status read_at(const struct unseen__log *log, uint64_t offset,
                                   struct unseen__scan *scan, bool *found_out,
                                   struct unseen_error *error)
 {
     enum unseen__scan_state state = UNSEEN__SCAN_END;
-    enum unseen_status status = unseen__scan_init(scan, &store->log, offset, 0, error);
+    enum unseen_status status = unseen__scan_init(scan, log, offset, 0, error);
     if (status == UNSEEN_OK) {
         scan->skipped = true; /* accept any number */
         status = unseen__scan_next(scan, &state, error);
@@ -41,7 +41,8 @@ static enum unseen_status image_check_last(const struct unseen_store *store,
                       header->output_offset == 0 && header->record_checksum == 0;
         return UNSEEN_OK;
     }
-    const enum unseen_status status = read_at(store, header->last_offset, &scan, agrees_out, error);
+    const enum unseen_status status =
+        read_at(&store->log, header->last_offset, &scan, agrees_out, error);
     *agrees_out = *agrees_out && header->last_offset >= UNSEEN__RECORDS_OFFSET &&
                   scan.offset == header->log_end && scan.number == header->number &&
                   scan.record_checksum == header->record_checksum;
@@ -49,28 +50,49 @@ static enum unseen_status image_check_last(const struct unseen_store *store,
     return status;
 }
 
-/* Fills *output_out in from the image. The name of the output is in the log. */
-static enum unseen_status read_output(const struct unseen_store *store,
-                                      const struct unseen__image_header *header,
+/* The name of the output is in the log. */
+static enum unseen_status read_output(const struct unseen__log *log,
+                                      const struct unseen__log_head *place,
                                       struct unseen__output *output_out, bool *agrees_out,
                                       struct unseen_error *error)
 {
     struct unseen__scan scan;
-    output_out->note = header->note;
-    if (header->output_offset == 0) {
+    output_out->note = place->note;
+    if (place->output_offset == 0) {
         return UNSEEN_OK;
     }
-    const enum unseen_status status =
-        read_at(store, header->output_offset, &scan, agrees_out, error);
+    const enum unseen_status status = read_at(log, place->output_offset, &scan, agrees_out, error);
     *agrees_out = *agrees_out && scan.record.kind == UNSEEN__RECORD_OUTPUT;
     if (*agrees_out) {
         unseen__output_follow(output_out, &scan.record, scan.payload);
-        output_out->len = header->output_len;
-        output_out->checksum = header->output_checksum;
-        output_out->closed = header->output_closed;
+        output_out->len = place->output_len;
+        output_out->checksum = place->output_checksum;
+        output_out->closed = place->output_closed;
     }
     unseen__scan_release(&scan);
     return status;
+}
+
+enum unseen_status unseen__output_load(const struct unseen__log *log,
+                                       const struct unseen__log_head *head,
+                                       struct unseen__output *output, struct unseen_error *error)
+{
+    bool agrees = true;
+    *output = (struct unseen__output){0};
+    const enum unseen_status status = read_output(log, head, output, &agrees, error);
+    return status != UNSEEN_OK || agrees
+               ? status
+               : unseen__damaged(error, log, head->output_offset, head->offset);
+}
+
+/* What the image says about the output. */
+static struct unseen__log_head place_of(const struct unseen__image_header *header)
+{
+    return (struct unseen__log_head){.output_offset = header->output_offset,
+                                     .output_len = header->output_len,
+                                     .output_checksum = header->output_checksum,
+                                     .output_closed = header->output_closed,
+                                     .note = header->note};
 }
 
 /* Checks that the image was made from this log. */
@@ -82,7 +104,8 @@ static enum unseen_status image_check_log(const struct unseen_store *store,
     bool agrees = false;
     enum unseen_status status = image_check_last(store, header, &agrees, error);
     if (status == UNSEEN_OK && agrees) {
-        status = read_output(store, header, output_out, &agrees, error);
+        const struct unseen__log_head place = place_of(header);
+        status = read_output(&store->log, &place, output_out, &agrees, error);
     }
     *log_is_damaged_out = status != UNSEEN_OK || !agrees;
     return status != UNSEEN_OK || agrees
@@ -90,6 +113,14 @@ static enum unseen_status image_check_log(const struct unseen_store *store,
                : unseen__error(error, UNSEEN_ERR_CORRUPT, header->last_offset,
                                "%s is damaged: its image was made when it ended otherwise",
                                store->log.path);
+}
+
+/* Whether the log has given away what the image goes on with. */
+static bool is_before_head(const struct unseen__image_header *header,
+                           const struct unseen__log_header *log)
+{
+    return log->head.offset > UNSEEN__RECORDS_OFFSET &&
+           (header->log_end <= log->head.offset || header->horizon < log->head.time);
 }
 
 enum unseen_status unseen__image_find(const struct unseen_store *store, struct unseen__image *image,
@@ -101,7 +132,9 @@ enum unseen_status unseen__image_find(const struct unseen_store *store, struct u
     if (status != UNSEEN_OK) {
         return status;
     }
-    if (memcmp(image->header.id, store->log.header.id, UNSEEN__ID_LEN) != 0) {
+    const struct unseen__log_header *log = &store->log.header;
+    if (memcmp(image->header.id, log->id, UNSEEN__ID_LEN) != 0 ||
+        is_before_head(&image->header, log)) {
         status = UNSEEN_ERR_MISSING; /* it belongs to a log that was here before */
     } else {
         status = image_check_log(store, &image->header, output_out, log_is_damaged_out, error);
@@ -382,6 +415,10 @@ enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_
 {
     const struct unseen__log *log = &store->log;
     const bool no_log = log->header.read_features & UNSEEN__FEATURE_NO_LOG;
+    const enum unseen_status settled = unseen__store_settle(store, error);
+    if (settled != UNSEEN_OK) {
+        return settled;
+    }
     struct unseen__image_header header = {
         .log_end = no_log ? UNSEEN__RECORDS_OFFSET : log->end,
         .last_offset = no_log ? 0 : log->last_offset,
@@ -393,6 +430,8 @@ enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_
         .output_checksum = store->output.checksum,
         .output_closed = store->output.closed,
         .note = store->output.note,
+        .horizon = store->leaving.horizon,
+        .nremoved = store->leaving.removed.nkeys,
     };
     const enum unseen_status unread = unseen__set_fetch_all(store->set);
     if (unread == UNSEEN_ERR_CORRUPT || unread == UNSEEN_ERR_IO) {

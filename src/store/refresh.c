@@ -65,6 +65,10 @@ static void take_over(struct unseen_store *store, struct unseen_store *fresh)
     fresh->log = log;
     fresh->log.path = store->log.path; /* messages name the log as the caller did */
     store->log.path = log.path;
+    unseen__leaving_release(store);
+    store->leaving = fresh->leaving;
+    store->leaving.scan.log = fresh->leaving.scan.log ? &store->log : NULL;
+    fresh->leaving = (struct unseen__leaving){0};
     store->output = fresh->output;
     store->nchanges = fresh->nchanges;
     store->image_nchanges = fresh->image_nchanges;

@@ -26,6 +26,7 @@ enum {
 };
 
 struct replay {
+    struct unseen_store *store;
     struct unseen_set *set;
     const struct unseen_allocator *allocator;
     struct unseen_key *keys;
@@ -33,6 +34,9 @@ struct replay {
     uint8_t *verdicts;
     size_t n;
     size_t cap;
+    uint64_t horizon;              /* keys of this time and before are not added */
+    struct unseen__search removed; /* in a store with a window: the keys that are removed */
+    struct unseen__gone gone;
     enum unseen_status status;
 };
 
@@ -43,29 +47,32 @@ static bool is_removed(const uint8_t *bits, size_t i)
     return bits && (bits[i / 8] >> i % 8 & 1);
 }
 
-bool unseen__record_each(const struct unseen__record *record, const uint8_t *payload,
-                         const uint8_t *bits, unsigned key_bits,
-                         bool (*each)(void *context, const struct unseen_key *keys, size_t n,
-                                      enum unseen__change change),
-                         void *context)
+bool unseen__record_each(const struct unseen__scan *scan, unseen__take_keys *each, void *context)
 {
+    const struct unseen__record *record = &scan->record;
+    const unsigned key_bits = scan->log->header.key_bits;
     struct unseen_key keys[UNPACK];
+    struct unseen__run run = {0};
     if (!unseen__record_has_keys(record)) {
         return true;
     }
     const bool allows = record->kind == UNSEEN__RECORD_ALLOWED;
-    for (size_t i = 0; i < record->n;) {
-        const bool removed = is_removed(bits, i);
-        const size_t first = i++;
-        while (i < record->n && i - first < UNPACK && is_removed(bits, i) == removed) {
+    for (uint32_t i = 0, r = 0; i < record->n;) {
+        if (i == run.end) {
+            run = unseen__record_run(record, scan->runs, r++);
+        }
+        const bool removed = is_removed(scan->bits, i);
+        const uint32_t first = i++;
+        while (i < run.end && i - first < UNPACK && is_removed(scan->bits, i) == removed) {
             i++;
         }
-        unseen__keys_unpack(payload + first * unseen__key_bytes(key_bits), i - first, key_bits,
-                            keys);
+        unseen__keys_unpack(scan->payload + first * unseen__key_bytes(key_bits), i - first,
+                            key_bits, keys);
         if (!each(context, keys, i - first,
                   allows    ? UNSEEN__ALLOWED
                   : removed ? UNSEEN__REMOVED
-                            : UNSEEN__ADDED)) {
+                            : UNSEEN__ADDED,
+                  run.time)) {
             return false;
         }
     }
@@ -95,12 +102,15 @@ enum unseen_status unseen__goes_back(struct unseen_error *error, const struct un
 
 /* ---- adding ---- */
 
-static enum unseen_status replay_init(struct replay *r, const struct unseen_store *store,
-                                      uint64_t nbytes)
+static enum unseen_status replay_init(struct replay *r, struct unseen_store *store, uint64_t nbytes)
 {
     const uint64_t most = nbytes / unseen__key_bytes(store->log.header.key_bits) + UNPACK;
     const size_t cap = most < KEYS_MAX ? (size_t)most : KEYS_MAX;
-    *r = (struct replay){.set = store->set, .allocator = &store->allocator};
+    *r = (struct replay){.store = store,
+                         .set = store->set,
+                         .allocator = &store->allocator,
+                         .removed.allocator = store->allocator};
+    r->gone = (struct unseen__gone){.removed = &r->removed, .allocator = &store->allocator};
     r->cap = cap;
     r->keys = unseen__alloc(r->allocator, cap * sizeof(*r->keys), 64);
     r->sorted = unseen__alloc(r->allocator, cap * sizeof(*r->sorted), 64);
@@ -110,6 +120,8 @@ static enum unseen_status replay_init(struct replay *r, const struct unseen_stor
 
 static void replay_release(struct replay *r)
 {
+    unseen__search_release(&r->removed);
+    unseen__stash_release(&r->gone.keys, r->allocator);
     unseen__free(r->allocator, r->keys, r->cap * sizeof(*r->keys));
     unseen__free(r->allocator, r->sorted, r->cap * sizeof(*r->sorted));
     unseen__free(r->allocator, r->verdicts, r->cap);
@@ -156,10 +168,9 @@ static enum unseen_status add_collected(struct replay *r)
     return unseen_set_add_keys(r->set, sort ? r->sorted : r->keys, n, r->verdicts, NULL);
 }
 
-static bool replay_keys(void *context, const struct unseen_key *keys, size_t n,
-                        enum unseen__change change)
+static bool replay_apply(struct replay *r, const struct unseen_key *keys, size_t n,
+                         enum unseen__change change)
 {
-    struct replay *r = context;
     if (change == UNSEEN__REMOVED || r->n + n > r->cap) {
         r->status = add_collected(r);
     }
@@ -178,6 +189,133 @@ static bool replay_keys(void *context, const struct unseen_key *keys, size_t n,
         r->n += n;
     }
     return r->status == UNSEEN_OK;
+}
+
+/* A key of a store with a window, where some are removed. A key that has left was never in the set,
+ * or was taken out: there is nothing to remove. */
+static bool replay_key(struct replay *r, struct unseen_key key, enum unseen__change change,
+                       uint64_t time)
+{
+    const bool has_left = change == UNSEEN__ADDED && time <= r->horizon;
+    if (change == UNSEEN__ALLOWED) {
+        return replay_apply(r, &key, 1, change);
+    }
+    if (unseen__stash_remove(&r->gone.keys, key) && change == UNSEEN__REMOVED) {
+        return true;
+    }
+    if (change == UNSEEN__REMOVED) {
+        r->status = unseen__leaving_note(r->store, key);
+    } else if (has_left && unseen__search_wants(&r->removed, key)) {
+        r->status = unseen__stash_add(&r->gone.keys, key, r->allocator);
+    }
+    return r->status == UNSEEN_OK && (has_left || replay_apply(r, &key, 1, change));
+}
+
+static bool replay_keys(void *context, const struct unseen_key *keys, size_t n,
+                        enum unseen__change change, uint64_t time)
+{
+    struct replay *r = context;
+    bool ok = true;
+    if (r->removed.wanted.nkeys == 0) {
+        const bool has_left = change == UNSEEN__ADDED && r->horizon > 0 && time <= r->horizon;
+        return has_left || replay_apply(r, keys, n, change);
+    }
+    for (size_t i = 0; ok && i < n; i++) {
+        ok = replay_key(r, keys[i], change, time);
+    }
+    return ok;
+}
+
+/* ---- records of a store with a window ----
+ *
+ * What the last record says has left need not be added before. So the records are read twice: for
+ * the last time and the removed keys, and then to apply them. */
+
+struct ahead {
+    struct replay *r;
+    uint64_t earliest; /* removal */
+};
+
+static bool look_at_removals(void *context, const struct unseen_key *keys, size_t n,
+                             enum unseen__change change, uint64_t time)
+{
+    struct ahead *ahead = context;
+    const bool removed = change == UNSEEN__REMOVED;
+    struct replay *r = ahead->r;
+    for (size_t i = 0; removed && i < n && r->status == UNSEEN_OK; i++) {
+        r->status = unseen__search_want(&r->removed, keys[i]);
+    }
+    ahead->earliest = removed && time < ahead->earliest ? time : ahead->earliest;
+    return r->status == UNSEEN_OK;
+}
+
+/* Finds the time of the last record from where `scan` begins, and the keys that are removed. */
+static enum unseen_status look_ahead(struct unseen__scan scan, struct ahead *ahead, uint64_t *time,
+                                     struct unseen_error *error)
+{
+    enum unseen__scan_state state = UNSEEN__SCAN_RECORD;
+    enum unseen_status status = UNSEEN_OK;
+    while (state == UNSEEN__SCAN_RECORD) {
+        status = unseen__scan_next(&scan, &state, error);
+        if (status != UNSEEN_OK || state != UNSEEN__SCAN_RECORD) {
+            break;
+        }
+        *time = scan.time;
+        if (scan.goes_back) {
+            status = unseen__goes_back(error, &scan);
+            break;
+        }
+        if (scan.bits && !unseen__record_each(&scan, look_at_removals, ahead)) {
+            status = unseen__error_status(error, ahead->r->status, scan.log->path);
+            break;
+        }
+    }
+    unseen__scan_release(&scan);
+    return status;
+}
+
+/* Lets leave what the records ahead say, of the records before them. */
+static enum unseen_status let_leave(struct replay *r, const struct unseen__scan *scan,
+                                    struct unseen_error *error)
+{
+    struct unseen_store *store = r->store;
+    const uint64_t window = store->log.header.window;
+    struct ahead ahead = {.r = r, .earliest = UINT64_MAX};
+    uint64_t time = scan->time;
+    bool all_left = false;
+    if (window == 0) {
+        return UNSEEN_OK;
+    }
+    enum unseen_status status = look_ahead(*scan, &ahead, &time, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    const bool goes_on = scan->offset > store->log.header.head.offset;
+    if (goes_on && unseen__horizon(window, ahead.earliest) < store->leaving.horizon) {
+        /* This process was told a later time than the writer, and the key may have left here. */
+        store->is_partial = true;
+        return unseen__error(error, UNSEEN_ERR_CORRUPT, scan->offset,
+                             "%s removes keys at a time before the horizon", store->log.path);
+    }
+    r->horizon = unseen__horizon(window, time);
+    r->horizon = r->horizon > store->leaving.horizon ? r->horizon : store->leaving.horizon;
+    if (goes_on) {
+        status =
+            unseen__leave(store, scan->offset, r->horizon, SIZE_MAX, &r->gone, &all_left, error);
+        /* The writer may have given the place back to the disk since. */
+        store->is_partial = store->is_partial || status != UNSEEN_OK;
+    }
+    /* The head may stand between a key that has left and its removal. */
+    for (size_t i = 0; !goes_on && i < r->removed.wanted.nkeys && status == UNSEEN_OK; i++) {
+        status = unseen__error_status(
+            error, unseen__stash_add(&r->gone.keys, r->removed.wanted.keys[i], r->allocator),
+            store->log.path);
+    }
+    if (status == UNSEEN_OK) {
+        store->leaving.horizon = r->horizon;
+        store->leaving.left = r->horizon;
+    }
+    return status;
 }
 
 static enum unseen_status read_records(struct unseen_store *store, struct unseen__scan *scan,
@@ -201,8 +339,7 @@ static enum unseen_status read_records(struct unseen_store *store, struct unseen
             store->log.torn = ntorn > TORN_SHORT ? scan->file : (struct unseen__file_stamp){0};
             return UNSEEN_OK;
         }
-        if (!unseen__record_each(&scan->record, scan->payload, scan->bits,
-                                 store->log.header.key_bits, replay_keys, r)) {
+        if (!unseen__record_each(scan, replay_keys, r)) {
             return unseen__error_status(error, r->status, store->log.path);
         }
         if (scan->record.kind == UNSEEN__RECORD_CHANGES) {
@@ -231,6 +368,9 @@ enum unseen_status unseen__replay(struct unseen_store *store, uint64_t offset, u
     if (status != UNSEEN_OK) {
         status = unseen__error_status(error, status, store->log.path);
     } else {
+        status = let_leave(&r, &scan, error);
+    }
+    if (status == UNSEEN_OK) {
         status = read_records(store, &scan, &r, error);
     }
     /* The records before an error are whole commits, so their keys are added. */
@@ -240,6 +380,9 @@ enum unseen_status unseen__replay(struct unseen_store *store, uint64_t offset, u
             status == UNSEEN_OK ? unseen__error_status(error, r.status, store->log.path) : status;
     }
     store->is_partial = store->is_partial || r.status != UNSEEN_OK;
+    store->leaving.due = 0; /* there may be keys now */
+    store->leaving.is_done = false;
+    store->clock = store->log.time > store->clock ? store->log.time : store->clock;
     store->log.end = scan.offset;
     store->log.number = scan.number;
     store->info.replayed = store->nchanges - nbefore;

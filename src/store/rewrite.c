@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/filename.h"
 #include "base/memory.h"
@@ -20,7 +21,8 @@
 
 enum {
     RECORD_KEYS = 1 << 16, /* keys in each new record */
-    KEYS_ONCE = 512        /* keys that are asked for at a time, if each is written once */
+    RUNS_MIN = 16,
+    KEYS_ONCE = 512 /* keys that are asked for at a time, if each is written once */
 };
 
 /* ---- collecting keys to records ---- */
@@ -31,26 +33,53 @@ struct writer {
     struct unseen__stash repeats; /* keys that `written` took for repeats */
     uint8_t *payload;
     uint32_t n;
+    struct unseen__run *runs;
+    size_t runs_cap;
+    uint32_t nruns;
+    uint64_t unknown; /* the time that keys of an unknown time get */
+    uint64_t latest;  /* no key gets a later one */
     struct unseen_error *error;
     enum unseen_status status;
 };
 
 static bool flush_record(struct writer *w)
 {
-    const struct unseen__record record = {
-        .kind = UNSEEN__RECORD_CHANGES, .n = w->n, .output_len = UNSEEN__NO_OUTPUT};
     if (w->n > 0) {
-        w->status = unseen__log_append(w->log, record, w->payload, NULL, NULL, false, w->error);
+        const struct unseen__record record = {.kind = UNSEEN__RECORD_CHANGES,
+                                              .n = w->n,
+                                              .nruns = w->nruns > 1 ? w->nruns : 0,
+                                              .time = w->runs[w->nruns - 1].time,
+                                              .output_len = UNSEEN__NO_OUTPUT};
+        w->status = unseen__log_append(w->log, record, w->payload, NULL, w->runs, false, w->error);
         w->n = 0;
+        w->nruns = 0;
     }
     return w->status == UNSEEN_OK;
 }
 
-static bool write_key(struct writer *w, struct unseen_key key)
+/* Times of a damaged log may go back. */
+static uint64_t time_after(const struct writer *w, uint64_t time)
+{
+    const uint64_t before = w->nruns > 0 ? w->runs[w->nruns - 1].time : w->log->time;
+    time = time ? time < w->latest ? time : w->latest : w->unknown;
+    return time > before ? time : before;
+}
+
+static bool write_key(struct writer *w, struct unseen_key key, uint64_t time)
 {
     const unsigned key_bits = w->log->header.key_bits;
+    time = time_after(w, time);
+    if (w->nruns == 0 || w->runs[w->nruns - 1].time < time) {
+        if (!array_grow(&w->log->allocator, &w->runs, &w->runs_cap, w->nruns + 1, RUNS_MIN,
+                        sizeof(*w->runs))) {
+            w->status = unseen__error_status(w->error, UNSEEN_ERR_NOMEM, w->log->path);
+            return false;
+        }
+        w->runs[w->nruns++].time = time;
+    }
     unseen__keys_pack(&key, 1, key_bits, w->payload + w->n * unseen__key_bytes(key_bits));
-    return ++w->n < RECORD_KEYS || flush_record(w);
+    w->runs[w->nruns - 1].end = ++w->n;
+    return w->n < RECORD_KEYS || flush_record(w);
 }
 
 /* Keeps a key that may be written already. */
@@ -63,7 +92,8 @@ static bool keep_repeat(struct writer *w, struct unseen_key key)
     return w->status == UNSEEN_OK;
 }
 
-static bool write_keys_once(struct writer *w, const struct unseen_key *keys, size_t n)
+static bool write_keys_once(struct writer *w, const struct unseen_key *keys, size_t n,
+                            uint64_t time)
 {
     uint8_t verdicts[KEYS_ONCE];
     struct unseen_key narrow[KEYS_ONCE]; /* as they will be read again */
@@ -79,7 +109,7 @@ static bool write_keys_once(struct writer *w, const struct unseen_key *keys, siz
             return false;
         }
         for (size_t i = 0; i < slice; i++) {
-            if (!(verdicts[i] == UNSEEN_NEW ? write_key(w, narrow[i])
+            if (!(verdicts[i] == UNSEEN_NEW ? write_key(w, narrow[i], time)
                                             : keep_repeat(w, narrow[i]))) {
                 return false;
             }
@@ -89,14 +119,14 @@ static bool write_keys_once(struct writer *w, const struct unseen_key *keys, siz
     return true;
 }
 
-static bool rewrite_keys(void *context, const struct unseen_key *keys, size_t n)
+static bool rewrite_keys(void *context, const struct unseen_key *keys, size_t n, uint64_t time)
 {
     struct writer *w = context;
     if (w->written) {
-        return write_keys_once(w, keys, n);
+        return write_keys_once(w, keys, n, time);
     }
     for (size_t i = 0; i < n; i++) {
-        if (!write_key(w, keys[i])) {
+        if (!write_key(w, keys[i], time)) {
             return false;
         }
     }
@@ -118,8 +148,9 @@ static enum unseen_status collect_keys(struct writer *w)
                : UNSEEN_OK;
 }
 
-static bool drop_written(void *context, const struct unseen_key *keys, size_t n)
+static bool drop_written(void *context, const struct unseen_key *keys, size_t n, uint64_t time)
 {
+    (void)time;
     struct writer *w = context;
     for (size_t i = 0; i < n; i++) {
         (void)unseen__stash_remove(&w->repeats, keys[i]);
@@ -134,9 +165,9 @@ static enum unseen_status write_unwritten(struct writer *w)
         return w->status;
     }
     const enum unseen_status status =
-        unseen__surviving_each(w->log, UINT64_MAX, false, drop_written, w, w->error);
+        unseen__surviving_each(w->log, UINT64_MAX, 0, false, drop_written, w, w->error);
     for (size_t i = 0; status == UNSEEN_OK && i < w->repeats.nkeys; i++) {
-        if (!write_key(w, w->repeats.keys[i])) {
+        if (!write_key(w, w->repeats.keys[i], w->log->time)) {
             return w->status;
         }
     }
@@ -187,11 +218,12 @@ static enum unseen_status write_allowed(const struct unseen__log *from, struct u
 }
 
 static enum unseen_status write_survivors(const struct unseen__log *from, struct unseen__log *to,
-                                          const struct unseen__output *output, bool skip_damage,
+                                          const struct unseen__reading *reading, bool skip_damage,
                                           struct unseen_error *error)
 {
     const size_t size = RECORD_KEYS * unseen__key_bytes(to->header.key_bits);
-    struct writer w = {.log = to, .error = error};
+    struct writer w = {
+        .log = to, .error = error, .unknown = reading->time, .latest = reading->last_time};
     w.payload = unseen__alloc(&to->allocator, size, 8);
     if (!w.payload) {
         return unseen__error_status(error, UNSEEN_ERR_NOMEM, to->path);
@@ -201,7 +233,8 @@ static enum unseen_status write_survivors(const struct unseen__log *from, struct
         status = write_allowed(from, to, skip_damage, error);
     }
     if (status == UNSEEN_OK) {
-        status = unseen__surviving_each(from, UINT64_MAX, skip_damage, rewrite_keys, &w, error);
+        status = unseen__surviving_each(from, UINT64_MAX, reading->horizon, skip_damage,
+                                        rewrite_keys, &w, error);
     }
     if (status == UNSEEN_OK && w.status == UNSEEN_OK) {
         status = write_unwritten(&w);
@@ -212,9 +245,10 @@ static enum unseen_status write_survivors(const struct unseen__log *from, struct
     unseen_set_free(w.written);
     unseen__stash_release(&w.repeats, &to->allocator);
     unseen__free(&to->allocator, w.payload, size);
+    array_free(&to->allocator, &w.runs, &w.runs_cap, sizeof(*w.runs));
     status = status == UNSEEN_OK ? w.status : status;
     if (status == UNSEEN_OK) {
-        status = append_output(from, to, output, error);
+        status = append_output(from, to, &reading->output, error);
     }
     if (status == UNSEEN_OK && (to->header.read_features & UNSEEN__FEATURE_NO_LOG)) {
         return unseen__log_append_empty(to, false, error); /* there must be an image */
@@ -249,14 +283,14 @@ static enum unseen_status keep_old(const struct unseen__log *log, struct unseen_
 enum unseen_status unseen__log_write_anew(struct unseen__log *to_out,
                                           const struct unseen__log *from,
                                           const struct unseen__log_header *header,
-                                          const struct unseen__output *output, bool is_repair,
+                                          const struct unseen__reading *reading, bool is_repair,
                                           struct unseen_error *error)
 {
     enum unseen_status status = unseen__log_start_new(to_out, from, header, error);
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = write_survivors(from, to_out, output, is_repair, error);
+    status = write_survivors(from, to_out, reading, is_repair, error);
     if (status == UNSEEN_OK && is_repair) {
         status = keep_old(from, error);
     }
@@ -271,11 +305,12 @@ enum unseen_status unseen__log_write_anew(struct unseen__log *to_out,
 
 enum unseen_status unseen__log_rewrite(const struct unseen__log *from,
                                        const struct unseen__log_header *header,
-                                       const struct unseen__output *output, bool is_repair,
+                                       const struct unseen__reading *reading, bool is_repair,
                                        struct unseen_error *error)
 {
     struct unseen__log to;
-    enum unseen_status status = unseen__log_write_anew(&to, from, header, output, is_repair, error);
+    enum unseen_status status =
+        unseen__log_write_anew(&to, from, header, reading, is_repair, error);
     if (status == UNSEEN_OK) {
         const bool keeps_image = memcmp(header->id, from->header.id, UNSEEN__ID_LEN) == 0;
         status = keeps_image ? UNSEEN_OK : unseen__image_remove(from, error);
@@ -334,6 +369,32 @@ static enum unseen_status check_image_covers(const struct unseen__log *log,
     return log_is_damaged ? status : UNSEEN_OK;
 }
 
+/* What has left stays out, and what has left a shorter window leaves. Keys whose time is not known
+ * are older than the first known time. */
+static void choose_times(struct unseen__reading *reading, const struct unseen__log_header *header,
+                         uint64_t now)
+{
+    const uint64_t time =
+        now > reading->last_time ? now - now % UNSEEN__TIME_STEP : reading->last_time;
+    const uint64_t before = unseen__horizon(reading->log->header.window, time);
+    const uint64_t after = unseen__horizon(header->window, time);
+    reading->horizon = before > after ? before : after;
+    reading->time = reading->first_time ? reading->first_time : time;
+}
+
+/* Keys without a time would leave at once. */
+static enum unseen_status check_times(const struct unseen__reading *reading,
+                                      const struct unseen__log_header *header, uint64_t now,
+                                      struct unseen_error *error)
+{
+    return header->window > 0 && reading->first_time == 0 && now == 0
+               ? unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_WINDOW,
+                                       "%s does not know when its keys came, and nobody has said "
+                                       "what time it is",
+                                       reading->log->path)
+               : UNSEEN_OK;
+}
+
 enum unseen_status unseen_store_rewrite(const char *path, const struct unseen_store_options *given,
                                         struct unseen_error *error)
 {
@@ -368,10 +429,14 @@ enum unseen_status unseen_store_rewrite(const char *path, const struct unseen_st
         status = unseen__damaged(error, &log, reading.damaged_offset, reading.damaged_end);
     }
     if (status == UNSEEN_OK) {
+        status = check_times(&reading, &header, options.now, error);
+    }
+    if (status == UNSEEN_OK) {
         status = check_image_covers(&log, error);
     }
     if (status == UNSEEN_OK) {
-        status = unseen__log_rewrite(&log, &header, &reading.output, false, error);
+        choose_times(&reading, &header, options.now);
+        status = unseen__log_rewrite(&log, &header, &reading, false, error);
     }
     unseen__secret_forget(&header.secret);
     unseen__log_release(&log);

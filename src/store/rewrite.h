@@ -23,8 +23,18 @@ struct unseen__reading {
     uint64_t end;                   /* of the last intact record; there health.torn_bytes begin */
     struct unseen__file_stamp file; /* the log, before it was read */
     bool has_records;
-    uint64_t nallowed; /* keys in the records that allow keys */
-    bool allows_held;  /* one of these keys was there when it was allowed */
+    uint64_t nallowed;   /* keys in the records that allow keys */
+    bool allows_held;    /* one of these keys was there when it was allowed */
+    uint64_t first_time; /* the first that is known; 0: none is */
+    uint64_t last_time;
+    uint64_t record_time; /* of the last record */
+    uint64_t agreed_time;
+    bool goes_back; /* the times of the records do */
+
+    /* For a new log: keys of this time and before are left out, and keys of a time that is not known
+     * get this one. */
+    uint64_t horizon;
+    uint64_t time;
 };
 
 /* Fills in the results. Damage is a result, not an error. Errors: IO, NOMEM. */
@@ -32,20 +42,20 @@ enum unseen_status unseen__read_all(struct unseen__reading *reading, struct unse
 
 /* ---- rewrite.c ---- */
 
-/* Replaces the log `from` by a new log with this header. Its id must be new, as an image belongs to
+/* Replaces the log `from`, which was read, by a new log with this header. Its id must be new, as an image belongs to
  * one log; without a log the image is all there is, and both keep their id. With is_repair, damaged
  * bytes are left out, and the old log is kept as PATH.damaged. *to_out is the new log, open and
  * locked. BUSY if `from` has lost its name. After an error there is nothing to release. */
 enum unseen_status unseen__log_write_anew(struct unseen__log *to_out,
                                           const struct unseen__log *from,
                                           const struct unseen__log_header *header,
-                                          const struct unseen__output *output, bool is_repair,
+                                          const struct unseen__reading *reading, bool is_repair,
                                           struct unseen_error *error);
 
 /* Does the same, closes the new log, and removes an image that belongs to the old one. */
 enum unseen_status unseen__log_rewrite(const struct unseen__log *from,
                                        const struct unseen__log_header *header,
-                                       const struct unseen__output *output, bool is_repair,
+                                       const struct unseen__reading *reading, bool is_repair,
                                        struct unseen_error *error);
 
 #endif

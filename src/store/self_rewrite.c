@@ -18,11 +18,14 @@ enum {
 /* The bytes of a log that are dead if nlive of its changes are live keys. */
 static uint64_t dead_bytes(const struct unseen_store *store, uint64_t nlive, uint64_t log_end)
 {
-    if (nlive >= store->nchanges || log_end <= UNSEEN__RECORDS_OFFSET) {
-        return 0;
+    const struct unseen__log_head *head = &store->log.header.head;
+    const uint64_t nchanges = store->nchanges - head->nchanges;
+    const uint64_t nbefore = store->cannot_punch ? head->offset - UNSEEN__RECORDS_OFFSET : 0;
+    if (nlive >= nchanges || log_end <= head->offset) {
+        return nbefore;
     }
-    const double share = (double)(store->nchanges - nlive) / (double)store->nchanges;
-    return (uint64_t)(share * (double)(log_end - UNSEEN__RECORDS_OFFSET));
+    const double share = (double)(nchanges - nlive) / (double)nchanges;
+    return nbefore + (uint64_t)(share * (double)(log_end - head->offset));
 }
 
 static bool can_be_dead(const struct unseen_store *store)
@@ -48,9 +51,11 @@ uint64_t unseen__store_dead(const struct unseen_store *store, uint64_t log_end)
     return dead_bytes(store, nlive > nadded ? nlive - nadded : 0, log_end);
 }
 
-static bool is_mostly(uint64_t dead, uint64_t log_end)
+/* Where what has left a window cannot be given back otherwise, a fifth is enough. */
+static bool is_mostly(const struct unseen_store *store, uint64_t dead, uint64_t log_end)
 {
-    return dead > DEAD_LEAST && dead > log_end / 2;
+    const uint64_t len = log_end - (store->cannot_punch ? 0 : store->log.header.head.offset);
+    return dead > DEAD_LEAST && dead > len / (store->cannot_punch ? 5 : 2);
 }
 
 /* The changes that wait are looked at only if they can matter. */
@@ -62,8 +67,8 @@ bool unseen__store_is_mostly_dead(const struct unseen_store *store, uint64_t log
     const uint64_t nkeys = unseen__set_nkeys(store->set);
     const uint64_t nwaiting = store->committer.waiting.n;
     const uint64_t least = nkeys > nwaiting ? nkeys - nwaiting : 0;
-    return is_mostly(dead_bytes(store, least, log_end), log_end) &&
-           is_mostly(unseen__store_dead(store, log_end), log_end);
+    return is_mostly(store, dead_bytes(store, least, log_end), log_end) &&
+           is_mostly(store, unseen__store_dead(store, log_end), log_end);
 }
 
 /* Takes the new log in place of the old one, and reads what it says. */
@@ -71,10 +76,13 @@ static enum unseen_status take_log(struct unseen_store *store, struct unseen__lo
                                    struct unseen_error *error)
 {
     struct unseen__reading reading = {.log = &store->log};
+    unseen__leaving_restart(store);
     unseen__log_release(&store->log);
     store->log = *log;
     store->is_rewritten = true;
-    const enum unseen_status status = unseen__read_all(&reading, error);
+    enum unseen_status status = unseen__leaving_keep_waiting(store);
+    status = status == UNSEEN_OK ? unseen__read_all(&reading, error)
+                                 : unseen__error_status(error, status, store->log.path);
     store->nchanges = reading.health.nadded;
     store->image_nchanges = 0;
     store->output = reading.output;
@@ -89,11 +97,14 @@ enum unseen_status unseen__store_rewrite_self(struct unseen_store *store,
     struct unseen__log log;
     struct unseen__log_header header = store->log.header;
     struct unseen__reading reading = {.log = &store->log};
-    enum unseen_status status = unseen__log_new_id(header.id);
-    if (status != UNSEEN_OK) {
-        status = unseen__error_status(error, status, store->log.path);
-    } else {
+    enum unseen_status status =
+        unseen__error_status(error, unseen__log_new_id(header.id), store->log.path);
+    if (status == UNSEEN_OK) {
+        status = unseen__store_settle(store, error);
+    }
+    if (status == UNSEEN_OK) {
         status = unseen__read_all(&reading, error);
+        reading.horizon = store->leaving.horizon;
     }
     if (status == UNSEEN_OK && reading.health.ndamages > 0) {
         status = unseen__damaged(error, &store->log, reading.damaged_offset, reading.damaged_end);
@@ -102,7 +113,7 @@ enum unseen_status unseen__store_rewrite_self(struct unseen_store *store,
         status = unseen__damaged(error, &store->log, reading.end, store->log.end);
     }
     if (status == UNSEEN_OK) {
-        status = unseen__log_write_anew(&log, &store->log, &header, &reading.output, false, error);
+        status = unseen__log_write_anew(&log, &store->log, &header, &reading, false, error);
     }
     unseen__secret_forget(&header.secret);
     if (status != UNSEEN_OK) {
@@ -114,11 +125,16 @@ enum unseen_status unseen__store_rewrite_self(struct unseen_store *store,
 
 enum unseen_status unseen__store_reload(struct unseen_store *store, struct unseen_error *error)
 {
+    const struct unseen__log_head *head = &store->log.header.head;
     unseen_set_free(store->set);
     store->set = NULL;
-    store->nchanges = 0;
+    store->nchanges = head->nchanges;
+    store->log.time = head->time;
+    unseen__leaving_restart(store);
+    unseen__stash_release(&store->leaving.removed, &store->allocator);
     const enum unseen_status status =
         unseen__store_set_make(store, store->log.end, store->log.end, true, error);
-    return status == UNSEEN_OK ? unseen__replay(store, UNSEEN__RECORDS_OFFSET, 0, UINT64_MAX, error)
-                               : status;
+    return status == UNSEEN_OK
+               ? unseen__replay(store, head->offset, head->number, UINT64_MAX, error)
+               : status;
 }

@@ -39,8 +39,12 @@ const struct unseen_set *unseen_store_set(const struct unseen_store *store)
     return store->set;
 }
 
-enum unseen_status unseen__store_stop(struct unseen_store *store, const struct unseen_error *error)
+enum unseen_status unseen__store_stop(struct unseen_store *store, enum unseen_status status,
+                                      const struct unseen_error *error)
 {
+    if (status == UNSEEN_ERR_NOMEM || !store->log.writable) {
+        return status;
+    }
     if (unseen__committer_poll(&store->committer, true, NULL, NULL) == UNSEEN_OK) {
         unseen__committer_fail(&store->committer, error);
     }
@@ -51,11 +55,11 @@ enum unseen_status unseen__store_stop_unread(struct unseen_store *store, enum un
 {
     struct unseen_error error;
     unseen__image_report_unread(store, cause, &error);
-    return unseen__store_stop(store, &error);
+    return unseen__store_stop(store, cause, &error);
 }
 
-/* Keeps the members as they are after a change. Without memory they are looked for again. */
-static void follow_member(struct unseen_store *store, struct unseen_key key, bool removed)
+/* Without memory they are looked for again. */
+void unseen__store_follow_member(struct unseen_store *store, struct unseen_key key, bool removed)
 {
     if (!store->has_members) {
         return;
@@ -69,6 +73,21 @@ static void follow_member(struct unseen_store *store, struct unseen_key key, boo
     }
 }
 
+/* Notes keys that are about to be removed: all or none. */
+static enum unseen_status note_removals(struct unseen_store *store, const struct unseen_key *keys,
+                                        size_t n)
+{
+    enum unseen_status status = UNSEEN_OK;
+    size_t i = 0;
+    while (i < n && (status = unseen__leaving_note(store, keys[i])) == UNSEEN_OK) {
+        i++;
+    }
+    while (status != UNSEEN_OK && i > 0) {
+        (void)unseen__leaving_take_note(store, keys[--i]);
+    }
+    return status;
+}
+
 static enum unseen_status change_slice(struct unseen_store *store, enum unseen__operation operation,
                                        const struct unseen_key *keys, size_t n, uint8_t *verdicts,
                                        size_t *ndone_out)
@@ -80,11 +99,20 @@ static enum unseen_status change_slice(struct unseen_store *store, enum unseen__
     if (status != UNSEEN_OK) {
         return status;
     }
+    if (removed && store->log.header.window > 0) {
+        status = note_removals(store, keys, n);
+    }
+    if (status != UNSEEN_OK) {
+        return status;
+    }
     status = unseen__set_run(store->set, operation, keys, n, verdicts, ndone_out);
+    for (size_t i = *ndone_out; removed && i < n; i++) {
+        (void)unseen__leaving_take_note(store, keys[i]);
+    }
     for (size_t i = 0; i < *ndone_out; i++) {
         if (verdicts[i] == change) {
             unseen__committer_note(&store->committer, keys[i], removed, store->clock);
-            follow_member(store, keys[i], removed);
+            unseen__store_follow_member(store, keys[i], removed);
         }
     }
     return status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_IO
@@ -114,10 +142,10 @@ static enum unseen_status look_up(struct unseen_store *store, struct unseen__sea
     if (unseen__committer_poll(&store->committer, true, NULL, NULL) != UNSEEN_OK) {
         return UNSEEN_ERR_STOPPED;
     }
-    enum unseen_status status =
-        unseen__search_log(search, &store->log, unseen__store_log_end(store), &error);
+    enum unseen_status status = unseen__search_log(
+        search, &store->log, unseen__store_log_end(store), store->leaving.horizon, &error);
     if (status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_IO) {
-        return unseen__store_stop(store, &error);
+        return unseen__store_stop(store, status, &error);
     }
     for (size_t i = waiting->start; i < waiting->start + waiting->n && status == UNSEEN_OK; i++) {
         struct unseen_key key;
@@ -133,7 +161,7 @@ static enum unseen_status find_members(struct unseen_store *store)
 {
     struct unseen__search all = {.allocator = store->allocator, .wants_all = true};
     if (store->has_members || unseen__set_nkeys(store->set) > MEMBERS_MAX ||
-        store->nchanges > MEMBERS_MAX * 2) {
+        store->nchanges - store->log.header.head.nchanges > MEMBERS_MAX * 2) {
         return UNSEEN_OK;
     }
     const enum unseen_status status = look_up(store, &all);
@@ -175,12 +203,23 @@ static enum unseen_status remove_surviving(struct unseen_store *store,
     return status;
 }
 
+/* Only a key that has not left can be removed: the removal has the time of now. */
+static enum unseen_status settle(struct unseen_store *store)
+{
+    struct unseen_error error;
+    const enum unseen_status status = unseen__store_settle(store, &error);
+    return status == UNSEEN_OK ? UNSEEN_OK : unseen__store_stop(store, status, &error);
+}
+
 static enum unseen_status remove_keys(struct unseen_store *store, const struct unseen_key *keys,
                                       size_t n, uint8_t *verdicts, size_t *ndone_out)
 {
     struct unseen__search some = {.allocator = store->allocator};
     enum unseen_status status = UNSEEN_ERR_UNSUPPORTED;
     if (store->set->ops->remove) {
+        status = settle(store);
+    }
+    if (status == UNSEEN_OK) {
         status = unseen_set_contains_keys(store->set, keys, n, verdicts, NULL);
     }
     if (status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_IO) {
@@ -221,7 +260,8 @@ static enum unseen_status change(struct unseen_store *store, enum unseen__operat
     struct unseen_key *made = few;
     size_t done = 0;
     enum unseen_status status = check_changeable(store);
-    if (status == UNSEEN_OK && keys && n > 0 && !unseen__store_is_narrow(store, keys[0])) {
+    if (status == UNSEEN_OK && ((keys && n > 0 && !unseen__store_is_narrow(store, keys[0])) ||
+                                (store->log.header.window > 0 && store->clock == 0))) {
         status = UNSEEN_ERR_ARGUMENT;
     }
     if (status == UNSEEN_OK && items && cap > SLICE) {
@@ -354,6 +394,20 @@ static enum unseen_status rewrite_if_due(struct unseen_store *store, struct unse
     return status;
 }
 
+/* If the header could not be written, nobody knows what it says. */
+static enum unseen_status give_back(struct unseen_store *store, struct unseen_error *error)
+{
+    struct unseen_error trouble;
+    const enum unseen_status status = unseen__store_give_back(store, &trouble);
+    if (status != UNSEEN_OK) {
+        unseen__committer_fail(&store->committer, &trouble);
+        if (error) {
+            *error = trouble;
+        }
+    }
+    return status;
+}
+
 enum unseen_status unseen_store_commit_begin(struct unseen_store *store, uint64_t nchanges,
                                              uint64_t output_len, struct unseen_error *error)
 {
@@ -363,6 +417,9 @@ enum unseen_status unseen_store_commit_begin(struct unseen_store *store, uint64_
     }
     /* Nobody who has an event loop wants to wait so long: such a store is rewritten at close. */
     status = store->committer.notify_fd > 0 ? UNSEEN_OK : rewrite_if_due(store, error);
+    if (status == UNSEEN_OK) {
+        status = give_back(store, error);
+    }
     /* A record holds a limited number of changes. With a named output they must be one record: its
      * output_len is true only when all of them are committed. */
     while (!store->committer.output_name && nchanges > UNSEEN__RECORD_KEYS_MAX &&
@@ -465,9 +522,12 @@ static bool undo_waiting(struct unseen_store *store)
     uint8_t verdict = 0;
     bool done = true;
     while (done && unseen__committer_take_back(&store->committer, &key, &removed)) {
-        const enum unseen_status status =
-            removed ? unseen_set_add_keys(store->set, &key, 1, &verdict, NULL)
-                    : unseen_set_remove_keys(store->set, &key, 1, &verdict, NULL);
+        enum unseen_status status = UNSEEN_OK;
+        if (!removed) {
+            status = unseen_set_remove_keys(store->set, &key, 1, &verdict, NULL);
+        } else if (store->log.header.window == 0 || unseen__leaving_take_note(store, key)) {
+            status = unseen_set_add_keys(store->set, &key, 1, &verdict, NULL);
+        } /* else the key would have left meanwhile */
         done = status == UNSEEN_OK;
     }
     return done;
@@ -508,9 +568,11 @@ static enum unseen_status close_output(struct unseen_store *store, bool all_comm
  * knows that: store->output is as the run found it. */
 static bool image_is_worthwhile(const struct unseen_store *store)
 {
+    const uint64_t nbefore = store->log.header.head.nchanges;
     const uint64_t nmore = store->nchanges - store->image_nchanges;
+    const uint64_t nknown = store->image_nchanges > nbefore ? store->image_nchanges - nbefore : 0;
     const bool knows_output = !store->committer.output_name || store->output.closed;
-    return knows_output && nmore > IMAGE_AFTER && nmore > store->image_nchanges / IMAGE_SHARE;
+    return knows_output && nmore > IMAGE_AFTER && nmore > nknown / IMAGE_SHARE;
 }
 
 /* After a rewrite the image must be of a set that was made from the new log: a removal may have
@@ -571,6 +633,9 @@ static enum unseen_status store_finish(struct unseen_store *store, struct unseen
     if (has_name && unseen__store_is_mostly_dead(store, store->log.end)) {
         status = unseen__store_rewrite_self(store, error);
     }
+    if (status == UNSEEN_OK) {
+        status = unseen__store_give_back(store, error);
+    }
     if (status != UNSEEN_OK) {
         (void)unseen__log_append_end(&store->log, NULL); /* what was committed goes on counting */
         return image_failed(error);
@@ -627,6 +692,7 @@ enum unseen_status unseen_store_info(struct unseen_store *store, struct unseen_s
     memcpy(info.id, header->id, sizeof(info.id));
     info.note = store->output.note;
     info.nallowed = unseen__set_nallowed(store->set);
+    unseen__window_info(store, &info);
     if (store->output.name_offset != 0) {
         info.output = store->output.name;
         info.output_len = store->output.len;

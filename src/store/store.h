@@ -32,6 +32,26 @@ struct unseen__output {
     char name[UNSEEN__OUTPUT_NAME_MAX + 1];
 };
 
+/* The keys of a log that have not left its window yet begin at a record, at index `next`. */
+struct unseen__leaving {
+    struct unseen__scan scan; /* shows the record; log NULL: not begun */
+    bool has_record;
+    bool is_done;     /* nothing was due at the time that was told last */
+    uint32_t nkeys;   /* of the record */
+    uint32_t next;    /* the index of the next key */
+    uint32_t run;     /* its run */
+    uint64_t due;     /* its time; 0: not known, or there is no such key */
+    uint64_t left;    /* keys of this time and before were not in the set when this was begun */
+    uint64_t horizon; /* keys of this time and before have left */
+
+    /* As the records before leave it: */
+    uint64_t nchanges;
+    uint64_t time;
+    struct unseen__output output;
+
+    struct unseen__stash removed; /* keys that were removed, and would leave later */
+};
+
 struct unseen_store {
     struct unseen_allocator allocator;
     struct unseen__log log;
@@ -41,23 +61,30 @@ struct unseen_store {
     struct unseen__output output;
     enum unseen_cpu cpu;
     uint64_t clock;          /* the latest time that it was told, in steps */
-    uint64_t nchanges;       /* in all records */
+    uint64_t nchanges;       /* in all records, also in those before the head */
     uint64_t image_nchanges; /* in the records that the image covers */
     uint64_t room;           /* of a store to read: the changes that the set was made for */
     bool follows;            /* the set is made with room for as many keys again */
-    bool is_partial;         /* a record is only half in the set: there was no memory */
-    bool is_changed;         /* since it was opened */
-    bool is_rewritten;       /* since it was opened: removals may have hit other keys of the set */
-    bool rewrite_failed;     /* it is tried again at close */
-    bool is_draft;           /* not published yet */
-    bool has_members;        /* all keys of the log, and of the changes that wait, are here: */
+    struct unseen__leaving leaving;
+    bool cannot_punch;   /* the file system does not take bytes out of a file */
+    bool is_partial;     /* a record is only half in the set: there was no memory */
+    bool is_changed;     /* since it was opened */
+    bool is_rewritten;   /* since it was opened: removals may have hit other keys of the set */
+    bool rewrite_failed; /* it is tried again at close */
+    bool is_draft;       /* not published yet */
+    bool has_members;    /* all keys of the log, and of the changes that wait, are here: */
     struct unseen__stash members;
     struct unseen__log old; /* of a draft: the locked log that it will replace; fd -1: none */
     struct unseen_store_info info;
 };
 
-/* Makes all later commits fail with this error. Returns STOPPED. */
-enum unseen_status unseen__store_stop(struct unseen_store *store, const struct unseen_error *error);
+/* Makes all later commits fail with this error. Returns STOPPED. NOMEM stops nothing, nor does an error
+ * of a store that is only read: the status is returned. */
+enum unseen_status unseen__store_stop(struct unseen_store *store, enum unseen_status status,
+                                      const struct unseen_error *error);
+
+/* Keeps store->members as they are after a change. */
+void unseen__store_follow_member(struct unseen_store *store, struct unseen_key key, bool removed);
 
 /* The same if the image does not have the pieces that some keys need, so that nobody knows whether
  * they are new. */
@@ -139,12 +166,12 @@ enum unseen__change {
     UNSEEN__ALLOWED
 };
 
-/* Calls `each` once per run of keys of one change. Returns false if `each` did. */
-bool unseen__record_each(const struct unseen__record *record, const uint8_t *payload,
-                         const uint8_t *bits, unsigned key_bits,
-                         bool (*each)(void *context, const struct unseen_key *keys, size_t n,
-                                      enum unseen__change change),
-                         void *context);
+/* Called with keys of one change, at one time. */
+typedef bool unseen__take_keys(void *context, const struct unseen_key *keys, size_t n,
+                               enum unseen__change change, uint64_t time);
+
+/* Calls `each` with the keys of the record that the scan shows. Returns false if `each` did. */
+bool unseen__record_each(const struct unseen__scan *scan, unseen__take_keys *each, void *context);
 
 /* Says that the log is damaged from `offset` to `next`. Returns CORRUPT. */
 enum unseen_status unseen__damaged(struct unseen_error *error, const struct unseen__log *log,
@@ -157,6 +184,12 @@ enum unseen_status unseen__goes_back(struct unseen_error *error, const struct un
 enum unseen_status unseen__check_length(const struct unseen__log *log, struct unseen_error *error);
 
 /* ---- output_record.c ---- */
+
+/* Fills in *output as the records before a place in the log leave it. The record that names the file
+ * is read. Errors: CORRUPT, IO, NOMEM. */
+enum unseen_status unseen__output_load(const struct unseen__log *log,
+                                       const struct unseen__log_head *head,
+                                       struct unseen__output *output, struct unseen_error *error);
 
 /* Updates the output by what the record says about it or the note. */
 void unseen__output_follow(struct unseen__output *output, const struct unseen__record *record,
@@ -204,6 +237,47 @@ void unseen__image_report_unread(const struct unseen_store *store, enum unseen_s
 /* Writes an image of the set. The set must agree with the log: nothing may wait for a commit. */
 enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_error *error);
 
+/* ---- leaving.c: keys leave ---- */
+
+/* Keys that left while records were read which remove them: those must not remove them again. */
+struct unseen__gone {
+    const struct unseen__search *removed; /* wanted: the keys that the records remove */
+    struct unseen__stash keys;
+    const struct unseen_allocator *allocator;
+};
+
+/* Keys of this time and before have left at `time`. 0 without a window. */
+uint64_t unseen__horizon(uint64_t window, uint64_t time);
+uint64_t unseen__store_horizon(const struct unseen_store *store);
+
+/* Takes the keys out of the set that have this time or an earlier one, `max` at most, and are in the
+ * log before `end`. gone may be NULL. */
+enum unseen_status unseen__leave(struct unseen_store *store, uint64_t end, uint64_t horizon,
+                                 size_t max, struct unseen__gone *gone, bool *all_left_out,
+                                 struct unseen_error *error);
+
+/* Lets all leave that is due. Where a removal, an image or a rewrite looks at what is in the log,
+ * this must come first. Errors: CORRUPT, IO, NOMEM. */
+enum unseen_status unseen__store_settle(struct unseen_store *store, struct unseen_error *error);
+
+/* Notes a removed key, so that it is not taken out again when it would leave. Errors: NOMEM,
+ * RANDOM. */
+enum unseen_status unseen__leaving_note(struct unseen_store *store, struct unseen_key key);
+bool unseen__leaving_take_note(struct unseen_store *store, struct unseen_key key);
+
+/* Forgets all notes but those of keys that wait to be removed. */
+enum unseen_status unseen__leaving_keep_waiting(struct unseen_store *store);
+
+/* Begins at the head of the log again when it is next needed. */
+void unseen__leaving_restart(struct unseen_store *store);
+void unseen__leaving_release(struct unseen_store *store);
+
+/* Leads the header past the records that have left, if they are enough, and gives the disk of
+ * earlier ones back. Errors: IO. */
+enum unseen_status unseen__store_give_back(struct unseen_store *store, struct unseen_error *error);
+
+void unseen__window_info(const struct unseen_store *store, struct unseen_store_info *info);
+
 /* ---- self_rewrite.c ---- */
 
 /* The bytes of a log of that length which are removed keys and their removals. */
@@ -222,18 +296,20 @@ enum unseen_status unseen__store_reload(struct unseen_store *store, struct unsee
 /* ---- surviving_keys.c ---- */
 
 /* Calls `each` with the surviving keys, in the order of the log, while it returns true. A key
- * survives if it was added after it was last removed. Reads the log up to `end`, and with
+ * survives if it was added after it was last removed, and after the horizon. Reads the log up to `end`, and with
  * skip_damage past damaged bytes. */
-enum unseen_status
-unseen__surviving_each(const struct unseen__log *log, uint64_t end, bool skip_damage,
-                       bool (*each)(void *context, const struct unseen_key *keys, size_t n),
-                       void *context, struct unseen_error *error);
+enum unseen_status unseen__surviving_each(const struct unseen__log *log, uint64_t end,
+                                          uint64_t horizon, bool skip_damage,
+                                          bool (*each)(void *context, const struct unseen_key *keys,
+                                                       size_t n, uint64_t time),
+                                          void *context, struct unseen_error *error);
 
 /* Calls `each` with the keys that were allowed, in the order of the log; a key may come twice. */
-enum unseen_status
-unseen__allowed_each(const struct unseen__log *log, uint64_t end, bool skip_damage,
-                     bool (*each)(void *context, const struct unseen_key *keys, size_t n),
-                     void *context, struct unseen_error *error);
+enum unseen_status unseen__allowed_each(const struct unseen__log *log, uint64_t end,
+                                        bool skip_damage,
+                                        bool (*each)(void *context, const struct unseen_key *keys,
+                                                     size_t n, uint64_t time),
+                                        void *context, struct unseen_error *error);
 
 /* Which of some keys survive. The caller names the keys, and then shows their changes in order:
  * those of the log by unseen__search_log, others one by one. */
@@ -251,11 +327,18 @@ enum unseen_status unseen__search_want(struct unseen__search *search, struct uns
 enum unseen_status unseen__search_take(struct unseen__search *search, struct unseen_key key,
                                        enum unseen__change change);
 
-/* Shows the changes of the log up to `end`. Errors: those of unseen__search_take, CORRUPT, IO. */
+bool unseen__search_wants(const struct unseen__search *search, struct unseen_key key);
+
+/* Shows the changes of the log up to `end`, but no key that was added at the horizon or before.
+ * Errors: those of unseen__search_take, CORRUPT, IO. */
 enum unseen_status unseen__search_log(struct unseen__search *search, const struct unseen__log *log,
-                                      uint64_t end, struct unseen_error *error);
+                                      uint64_t end, uint64_t horizon, struct unseen_error *error);
 
 void unseen__search_release(struct unseen__search *search);
+
+/* Finds the notes of a set from an image, which covers the log up to `end`. */
+enum unseen_status unseen__leaving_find_notes(struct unseen_store *store, uint64_t end,
+                                              struct unseen_error *error);
 
 /* Frees store->members. */
 void unseen__store_forget_members(struct unseen_store *store);
@@ -276,5 +359,4 @@ enum unseen_status unseen__allowed_append(struct unseen__log *log, const struct 
 enum unseen_status unseen__store_allow_all(struct unseen_store *store,
                                            const struct unseen_key *keys, size_t n,
                                            struct unseen_error *error);
-
 #endif

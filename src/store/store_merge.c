@@ -20,14 +20,28 @@ static enum unseen_status check_log(const struct unseen_store *store, struct uns
                : UNSEEN_OK;
 }
 
+struct caller {
+    bool (*each)(void *context, const struct unseen_key *keys, size_t n);
+    void *context;
+};
+
+static bool call_each(void *context, const struct unseen_key *keys, size_t n, uint64_t time)
+{
+    const struct caller *caller = context;
+    (void)time;
+    return caller->each(caller->context, keys, n);
+}
+
 enum unseen_status unseen_store_keys(struct unseen_store *store,
                                      bool (*each)(void *context, const struct unseen_key *keys,
                                                   size_t n),
                                      void *context, struct unseen_error *error)
 {
+    struct caller caller = {.each = each, .context = context};
     const enum unseen_status status = check_log(store, error);
     return status == UNSEEN_OK ? unseen__surviving_each(&store->log, unseen__store_log_end(store),
-                                                        false, each, context, error)
+                                                        unseen__store_horizon(store), false,
+                                                        call_each, &caller, error)
                                : status;
 }
 

@@ -27,9 +27,8 @@ enum {
 /* The most keys that a log of this length can have. */
 static uint64_t keys_in(const struct unseen_store *store, uint64_t len)
 {
-    return len > UNSEEN__RECORDS_OFFSET
-               ? (len - UNSEEN__RECORDS_OFFSET) / unseen__key_bytes(store->log.header.key_bits)
-               : 0;
+    const uint64_t head = store->log.header.head.offset;
+    return len > head ? (len - head) / unseen__key_bytes(store->log.header.key_bits) : 0;
 }
 
 /* The capacity of a set for the keys of a log. nkeys is how many keys the log can have on the disk,
@@ -167,6 +166,20 @@ static enum unseen_status open_log(struct unseen_store *store, const char *path,
 
 /* ---- from the log to the set ---- */
 
+/* What has left is in no set that is made from the log, or in its image. */
+static enum unseen_status take_horizon(struct unseen_store *store,
+                                       const struct unseen__image_header *header,
+                                       struct unseen_error *error)
+{
+    const uint64_t window = store->log.header.window;
+    store->leaving.horizon = window > 0 ? header->horizon : 0;
+    store->clock =
+        store->leaving.horizon > 0 ? store->leaving.horizon + window + UNSEEN__TIME_STEP : 0;
+    return window > 0 && header->nremoved > 0
+               ? unseen__leaving_find_notes(store, header->log_end, error)
+               : UNSEEN_OK;
+}
+
 /* Takes the set from the image, and where the log goes on. MISSING if the log alone must do; any
  * other error means that the log cannot be used either. */
 static enum unseen_status use_image(struct unseen_store *store, struct unseen_error *error)
@@ -193,7 +206,7 @@ static enum unseen_status use_image(struct unseen_store *store, struct unseen_er
             store->log.last_offset = header.last_offset;
             store->log.number = header.number;
             store->log.record_checksum = header.record_checksum;
-            return UNSEEN_OK;
+            return take_horizon(store, &header, error);
         }
     }
     store->info.image_damaged = status != UNSEEN_ERR_MISSING && status != UNSEEN_ERR_VERSION;
@@ -216,6 +229,12 @@ static enum unseen_status load(struct unseen_store *store, struct unseen_error *
     }
     enum unseen_status status = use_image(store, error);
     if (status == UNSEEN_ERR_MISSING) {
+        const struct unseen__log_head *head = &store->log.header.head;
+        store->nchanges = head->nchanges;
+        status = unseen__output_load(&store->log, head, &store->output, error);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
         if (no_log && st.st_size > UNSEEN__RECORDS_OFFSET) {
             return unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
                                  "%s has no log, and its image is damaged or gone",
@@ -279,6 +298,7 @@ void unseen__store_release(struct unseen_store *store)
     const struct unseen_allocator allocator = store->allocator;
     (void)unseen__committer_stop(&store->committer, NULL); /* its error was reported before */
     unseen__committer_release(&store->committer);
+    unseen__leaving_release(store);
     unseen__log_release(&store->log);
     unseen__log_release(&store->old);
     unseen__store_forget_members(store);

@@ -45,6 +45,12 @@ enum unseen_status unseen__store_options(const struct unseen_store_options *give
                                      "a file mode of %03o is not 0600 and some of 0066",
                                      options.file_mode);
     }
+    if (options.window != 0 && options.window != UNSEEN_NO_WINDOW &&
+        (options.window < UNSEEN__LOG_WINDOW_MIN || options.window > UNSEEN__LOG_WINDOW_MAX)) {
+        return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_WINDOW,
+                                     "a window of %g s is not from 1 s to 100 years",
+                                     (double)options.window / 1000);
+    }
     return unseen__shape_check(options.fpr, options.bits_per_key, error);
 }
 
@@ -97,6 +103,16 @@ enum unseen_status unseen__header_change(struct unseen__log_header *header,
     header->capacity = options->capacity ? options->capacity : header->capacity;
     header->bits_per_key = options->bits_per_key > 0 ? options->bits_per_key : header->bits_per_key;
     header->hashes = options->hashes ? options->hashes : header->hashes;
+    header->window = options->window == UNSEEN_NO_WINDOW ? 0
+                     : options->window                   ? options->window
+                                                         : header->window;
+    if (header->window > 0 && (options->no_log || !((*ops_out)->abilities & UNSEEN_CAN_REMOVE))) {
+        return unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_WINDOW,
+                                     options->no_log ? "a store without a log has no window"
+                                                     : "the filter %s cannot remove, so it has no "
+                                                       "window; compact and counting have",
+                                     name);
+    }
     return UNSEEN_OK;
 }
 
@@ -197,6 +213,19 @@ static enum unseen_status check_shape(const struct unseen__log_header *h, const 
     return UNSEEN_OK;
 }
 
+static enum unseen_status check_window(const struct unseen__log_header *h, const char *path,
+                                       uint64_t window, struct unseen_error *error)
+{
+    window = window == UNSEEN_NO_WINDOW ? 0 : window;
+    if (window == h->window) {
+        return UNSEEN_OK;
+    }
+    return h->window == 0
+               ? differs(error, UNSEEN_SETTING_WINDOW, "%s has no window", path)
+               : differs(error, UNSEEN_SETTING_WINDOW, "%s has a window of %g s, not of %g s", path,
+                         (double)h->window / 1000, (double)window / 1000);
+}
+
 static enum unseen_status check_seed(const struct unseen_store *store, const void *seed,
                                      size_t seed_len, struct unseen_error *error)
 {
@@ -281,6 +310,9 @@ enum unseen_status unseen__store_check_settings(struct unseen_store *store,
                        h->key_bits, options->key_bits);
     }
     status = check_shape(h, path, options, error);
+    if (status == UNSEEN_OK && options->window) {
+        status = check_window(h, path, options->window, error);
+    }
     if (status == UNSEEN_OK && options->seed) {
         status = check_seed(store, options->seed, options->seed_len, error);
     }

@@ -81,16 +81,18 @@ static bool was_removed_after(const struct removals *removals, struct unseen_key
 struct pass {
     struct removals removals;
     uint64_t index; /* changes so far */
+    uint64_t horizon;
     struct unseen__search *search;
-    bool (*each)(void *context, const struct unseen_key *keys, size_t n);
+    bool (*each)(void *context, const struct unseen_key *keys, size_t n, uint64_t time);
     void *context;
     enum unseen_status status;
 };
 
 static bool note_removals(void *context, const struct unseen_key *keys, size_t n,
-                          enum unseen__change change)
+                          enum unseen__change change, uint64_t time)
 {
     struct pass *p = context;
+    (void)time;
     for (size_t i = 0; change == UNSEEN__REMOVED && i < n && p->status == UNSEEN_OK; i++) {
         p->status = removals_add(&p->removals, keys[i], p->index + i);
     }
@@ -99,25 +101,25 @@ static bool note_removals(void *context, const struct unseen_key *keys, size_t n
 }
 
 static bool show_survivors(void *context, const struct unseen_key *keys, size_t n,
-                           enum unseen__change change)
+                           enum unseen__change change, uint64_t time)
 {
     struct pass *p = context;
     struct unseen_key survivors[SURVIVORS_MAX];
     size_t nsurvivors = 0;
     const uint64_t first = p->index;
     p->index += n;
-    if (change != UNSEEN__ADDED) {
+    if (change != UNSEEN__ADDED || (time > 0 && time <= p->horizon)) {
         return true;
     }
     if (p->removals.n == 0) {
-        return p->each(p->context, keys, n);
+        return p->each(p->context, keys, n, time);
     }
     for (size_t i = 0; i < n; i++) {
         if (!was_removed_after(&p->removals, keys[i], first + i)) {
             survivors[nsurvivors++] = keys[i];
         }
         if (nsurvivors == SURVIVORS_MAX || (i == n - 1 && nsurvivors > 0)) {
-            if (!p->each(p->context, survivors, nsurvivors)) {
+            if (!p->each(p->context, survivors, nsurvivors, time)) {
                 return false;
             }
             nsurvivors = 0;
@@ -127,21 +129,20 @@ static bool show_survivors(void *context, const struct unseen_key *keys, size_t 
 }
 
 static bool show_allowed(void *context, const struct unseen_key *keys, size_t n,
-                         enum unseen__change change)
+                         enum unseen__change change, uint64_t time)
 {
     struct pass *p = context;
-    return change != UNSEEN__ALLOWED || p->each(p->context, keys, n);
+    return change != UNSEEN__ALLOWED || p->each(p->context, keys, n, time);
 }
 
 static enum unseen_status run_pass(struct pass *p, const struct unseen__log *log, uint64_t end,
-                                   bool skip_damage,
-                                   bool (*each)(void *context, const struct unseen_key *keys,
-                                                size_t n, enum unseen__change change),
+                                   bool skip_damage, unseen__take_keys *each,
                                    struct unseen_error *error)
 {
     struct unseen__scan scan;
     const bool is_first = each == note_removals; /* skips records without removals */
-    enum unseen_status status = unseen__scan_init(&scan, log, UNSEEN__RECORDS_OFFSET, 0, error);
+    const struct unseen__log_head *head = &log->header.head;
+    enum unseen_status status = unseen__scan_init(&scan, log, head->offset, head->number, error);
     p->index = 0;
     if (status == UNSEEN_OK && end < scan.size) {
         scan.size = end;
@@ -164,8 +165,7 @@ static enum unseen_status run_pass(struct pass *p, const struct unseen__log *log
             p->index += unseen__record_has_keys(&scan.record) ? scan.record.n : 0;
             continue;
         }
-        if (!unseen__record_each(&scan.record, scan.payload, scan.bits, log->header.key_bits, each,
-                                 p)) {
+        if (!unseen__record_each(&scan, each, p)) {
             status = unseen__error_status(error, p->status, log->path);
             break; /* p->status is OK if the caller asked to stop */
         }
@@ -174,12 +174,14 @@ static enum unseen_status run_pass(struct pass *p, const struct unseen__log *log
     return status;
 }
 
-enum unseen_status
-unseen__surviving_each(const struct unseen__log *log, uint64_t end, bool skip_damage,
-                       bool (*each)(void *context, const struct unseen_key *keys, size_t n),
-                       void *context, struct unseen_error *error)
+enum unseen_status unseen__surviving_each(const struct unseen__log *log, uint64_t end,
+                                          uint64_t horizon, bool skip_damage,
+                                          bool (*each)(void *context, const struct unseen_key *keys,
+                                                       size_t n, uint64_t time),
+                                          void *context, struct unseen_error *error)
 {
-    struct pass p = {.each = each, .context = context, .removals.allocator = log->allocator};
+    struct pass p = {
+        .each = each, .context = context, .horizon = horizon, .removals.allocator = log->allocator};
     enum unseen_status status = run_pass(&p, log, end, skip_damage, note_removals, error);
     if (status == UNSEEN_OK) {
         heap_sort(p.removals.items, p.removals.n, sizeof(*p.removals.items), compare_changes);
@@ -190,10 +192,11 @@ unseen__surviving_each(const struct unseen__log *log, uint64_t end, bool skip_da
     return status;
 }
 
-enum unseen_status
-unseen__allowed_each(const struct unseen__log *log, uint64_t end, bool skip_damage,
-                     bool (*each)(void *context, const struct unseen_key *keys, size_t n),
-                     void *context, struct unseen_error *error)
+enum unseen_status unseen__allowed_each(const struct unseen__log *log, uint64_t end,
+                                        bool skip_damage,
+                                        bool (*each)(void *context, const struct unseen_key *keys,
+                                                     size_t n, uint64_t time),
+                                        void *context, struct unseen_error *error)
 {
     struct pass p = {.each = each, .context = context};
     return run_pass(&p, log, end, skip_damage, show_allowed, error);
@@ -214,7 +217,7 @@ enum unseen_status unseen__search_want(struct unseen__search *search, struct uns
                : unseen__stash_add(&search->wanted, key, &search->allocator);
 }
 
-static bool search_wants(const struct unseen__search *search, struct unseen_key key)
+bool unseen__search_wants(const struct unseen__search *search, struct unseen_key key)
 {
     return search->wants_all || ((search->marks[mark_of(key) / 8] >> mark_of(key) % 8 & 1) &&
                                  unseen__stash_contains(&search->wanted, key));
@@ -223,7 +226,7 @@ static bool search_wants(const struct unseen__search *search, struct unseen_key 
 enum unseen_status unseen__search_take(struct unseen__search *search, struct unseen_key key,
                                        enum unseen__change change)
 {
-    if (!search_wants(search, key)) {
+    if (!unseen__search_wants(search, key)) {
         return UNSEEN_OK;
     }
     if (change == UNSEEN__REMOVED) {
@@ -239,20 +242,59 @@ enum unseen_status unseen__search_take(struct unseen__search *search, struct uns
 }
 
 static bool search_changes(void *context, const struct unseen_key *keys, size_t n,
-                           enum unseen__change change)
+                           enum unseen__change change, uint64_t time)
 {
     struct pass *p = context;
-    for (size_t i = 0; i < n && p->status == UNSEEN_OK; i++) {
+    const bool has_left = time > 0 && time <= p->horizon && change == UNSEEN__ADDED;
+    for (size_t i = 0; !has_left && i < n && p->status == UNSEEN_OK; i++) {
         p->status = unseen__search_take(p->search, keys[i], change);
     }
     return p->status == UNSEEN_OK;
 }
 
 enum unseen_status unseen__search_log(struct unseen__search *search, const struct unseen__log *log,
-                                      uint64_t end, struct unseen_error *error)
+                                      uint64_t end, uint64_t horizon, struct unseen_error *error)
 {
-    struct pass p = {.search = search};
+    struct pass p = {.search = search, .horizon = horizon};
     return run_pass(&p, log, end, false, search_changes, error);
+}
+
+/* ---- removed keys that have not left ---- */
+
+static bool want_removed(void *context, const struct unseen_key *keys, size_t n,
+                         enum unseen__change change, uint64_t time)
+{
+    struct pass *p = context;
+    (void)time;
+    for (size_t i = 0; change == UNSEEN__REMOVED && i < n && p->status == UNSEEN_OK; i++) {
+        p->status = unseen__search_want(p->search, keys[i]);
+    }
+    return p->status == UNSEEN_OK;
+}
+
+static bool note_removed(void *context, const struct unseen_key *keys, size_t n,
+                         enum unseen__change change, uint64_t time)
+{
+    struct pass *p = context;
+    for (size_t i = 0; i < n && p->status == UNSEEN_OK; i++) {
+        if (change == UNSEEN__REMOVED && unseen__stash_contains(&p->search->surviving, keys[i])) {
+            p->status = unseen__leaving_note(p->context, keys[i]);
+        }
+    }
+    return p->status == UNSEEN_OK && search_changes(context, keys, n, change, time);
+}
+
+enum unseen_status unseen__leaving_find_notes(struct unseen_store *store, uint64_t end,
+                                              struct unseen_error *error)
+{
+    struct unseen__search search = {.allocator = store->allocator};
+    struct pass p = {.search = &search, .horizon = store->leaving.horizon, .context = store};
+    enum unseen_status status = run_pass(&p, &store->log, end, false, want_removed, error);
+    if (status == UNSEEN_OK) {
+        status = run_pass(&p, &store->log, end, false, note_removed, error);
+    }
+    unseen__search_release(&search);
+    return status;
 }
 
 void unseen__store_forget_members(struct unseen_store *store)

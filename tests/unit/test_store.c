@@ -832,10 +832,10 @@ static void test_header_fields(void)
             .key_bits = 96,
             .fpr = 0.5,
             .capacity = 7,
-            .window = field == WINDOW_SHORT          ? UNSEEN__WINDOW_MIN - 1
-                      : field == WINDOW_LONG         ? UNSEEN__WINDOW_MAX + 1
+            .window = field == WINDOW_SHORT          ? UNSEEN__LOG_WINDOW_MIN - 1
+                      : field == WINDOW_LONG         ? UNSEEN__LOG_WINDOW_MAX + 1
                       : field == HEAD_WITHOUT_WINDOW ? 0
-                                                     : UNSEEN__WINDOW_MIN,
+                                                     : UNSEEN__LOG_WINDOW_MIN,
             .head = {.offset = field == HEAD_UNEVEN       ? UNSEEN__RECORDS_OFFSET + 12
                                : field == HEAD_IN_HEADERS ? 16
                                                           : UNSEEN__RECORDS_OFFSET + 64,

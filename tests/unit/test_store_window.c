@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A store with a window against the dumbest model: for each key, whether it is there and when it came.
+ * The clock is the test's: it runs, stands, jumps and goes back. Meanwhile keys are added and removed,
+ * the store is closed, killed, rewritten and gets images, and a reader follows. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "store_check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/bytes.h"
+#include "store/store.h"
+
+enum {
+    PATH_LEN = 300,
+    NKEYS = 30000,
+    BATCH = 600,
+    NSTEPS = 2500,
+    NREMOVED = 25,
+    LATE = 1000 /* milliseconds, of both windows */
+};
+
+#define START  UINT64_C(1700000000000)
+#define WINDOW UINT64_C(20000)
+
+static char dir[PATH_LEN - 100];
+static char path[PATH_LEN];
+static char image[PATH_LEN + 16];
+static struct unseen_error error;
+
+struct entry {
+    bool is_there;
+    uint64_t time;
+};
+
+static struct {
+    struct entry now[NKEYS];
+    struct entry committed[NKEYS];
+    struct entry durable[NKEYS]; /* committed when the writer's clock moved */
+    struct unseen_key keys[NKEYS];
+    uint64_t window;
+    uint64_t clock; /* the latest that was told */
+    uint64_t step;  /* of the clock of the writer */
+    uint64_t random;
+    struct unseen_store *store;
+    struct unseen_store *reader;
+    size_t nleft; /* keys that were there, and were new again */
+} m;
+
+static uint32_t pick(uint32_t n)
+{
+    return (uint32_t)(test_random(&m.random) % n);
+}
+
+static struct unseen_store_options options_of(enum unseen_store_mode mode)
+{
+    return (struct unseen_store_options){.size = sizeof(struct unseen_store_options),
+                                         .mode = mode,
+                                         .profile = "none",
+                                         .seed = "window",
+                                         .seed_len = 6,
+                                         .cpu = test_cpu,
+                                         .window = m.window};
+}
+
+static void open_writer(void)
+{
+    const struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
+    m.store = test_store_open(path, &options);
+}
+
+static void make_keys(void)
+{
+    for (uint32_t i = 0; i < NKEYS; i++) {
+        char text[32];
+        const struct unseen_bytes item = {text, (size_t)snprintf(text, sizeof(text), "key %u", i)};
+        CHECK(unseen_set_keys(unseen_store_set(m.store), &item, 1, &m.keys[i], NULL) == UNSEEN_OK);
+    }
+}
+
+/* What the store may say of a key: certainly there, certainly not, or both, at the end of its window
+ * and as long as its change waits. */
+static bool is_right(const struct entry *entries, size_t id, uint8_t verdict)
+{
+    const struct entry *entry = &entries[id];
+    const struct entry *durable = entries == m.now ? &m.durable[id] : entry;
+    const bool waits = !durable->is_there || durable->time != entry->time;
+    if (!entry->is_there || (m.clock >= entry->time + m.window + LATE && !waits)) {
+        return verdict == UNSEEN_NEW;
+    }
+    return m.clock >= entry->time + m.window || verdict == UNSEEN_SEEN;
+}
+
+static void check_all(const struct unseen_store *store, const struct entry *entries,
+                      const char *where)
+{
+    static uint8_t verdicts[NKEYS];
+    size_t nwrong = 0;
+    CHECK(unseen_set_contains_keys(unseen_store_set(store), m.keys, NKEYS, verdicts, NULL) ==
+          UNSEEN_OK);
+    for (size_t i = 0; i < NKEYS; i++) {
+        if (!is_right(entries, i, verdicts[i]) && nwrong++ == 0) {
+            fprintf(stderr, "%s: key %zu of %llu is %u at %llu\n", where, i,
+                    (unsigned long long)(entries[i].is_there ? entries[i].time : 0), verdicts[i],
+                    (unsigned long long)m.clock);
+        }
+    }
+    CHECK_EQ(nwrong, 0);
+}
+
+static void expire(struct unseen_store *store, size_t max)
+{
+    CHECK(unseen_store_expire(store, m.clock, max, NULL) == UNSEEN_OK);
+    const uint64_t step = m.clock / UNSEEN__TIME_STEP;
+    if (store == m.store && step > m.step) {
+        m.step = step;
+        memcpy(m.durable, m.committed, sizeof(m.durable));
+    }
+}
+
+static void add_some(uint32_t first)
+{
+    static struct unseen_key keys[BATCH];
+    uint32_t ids[BATCH];
+    uint8_t verdicts[BATCH];
+    for (uint32_t i = 0; i < BATCH; i++) {
+        ids[i] = (first + pick(4 * BATCH)) % NKEYS;
+        keys[i] = m.keys[ids[i]];
+    }
+    CHECK(unseen_store_add_keys(m.store, keys, BATCH, verdicts, NULL) == UNSEEN_OK);
+    for (uint32_t i = 0; i < BATCH; i++) {
+        struct entry *entry = &m.now[ids[i]];
+        CHECK(is_right(m.now, ids[i], verdicts[i]));
+        if (verdicts[i] == UNSEEN_NEW) {
+            m.nleft += entry->is_there;
+            *entry = (struct entry){true, m.clock};
+        }
+    }
+}
+
+static void remove_some(void)
+{
+    struct unseen_key keys[NREMOVED];
+    uint32_t ids[NREMOVED];
+    uint8_t verdicts[NREMOVED];
+    const uint32_t first = pick(NKEYS);
+    for (uint32_t i = 0; i < NREMOVED; i++) {
+        ids[i] = (first + i) % NKEYS;
+        keys[i] = m.keys[ids[i]];
+    }
+    CHECK(unseen_store_remove_keys(m.store, keys, NREMOVED, verdicts, NULL) == UNSEEN_OK);
+    for (uint32_t i = 0; i < NREMOVED; i++) {
+        CHECK(is_right(m.now, ids[i], verdicts[i]));
+        m.now[ids[i]].is_there = false;
+    }
+}
+
+static void commit(void)
+{
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    memcpy(m.committed, m.now, sizeof(m.now));
+}
+
+static void verify(void)
+{
+    if (!CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK)) {
+        fprintf(stderr, "%s\n", error.text);
+    }
+}
+
+static void close_and_open(void)
+{
+    test_store_close(m.store);
+    memcpy(m.now, m.committed, sizeof(m.now)); /* what was not committed is undone */
+    verify();
+    open_writer();
+    expire(m.store, SIZE_MAX);
+    check_all(m.store, m.now, "opened");
+}
+
+/* The files as they are while the store is open are what a killed process leaves. */
+static void kill_and_open(void)
+{
+    size_t len = 0;
+    size_t image_len = 0;
+    const bool has_image = access(image, F_OK) == 0;
+    uint8_t *log = test_file_read(path, &len);
+    uint8_t *bytes = has_image ? test_file_read(image, &image_len) : NULL;
+    test_store_close(m.store);
+    test_file_write(path, log, len);
+    if (has_image) {
+        test_file_write(image, bytes, image_len);
+    } else {
+        (void)unlink(image);
+    }
+    free(log);
+    free(bytes);
+    memcpy(m.now, m.committed, sizeof(m.now));
+    verify();
+    open_writer();
+    expire(m.store, SIZE_MAX);
+    check_all(m.store, m.now, "killed");
+}
+
+static void rewrite(uint64_t window)
+{
+    test_store_close(m.store);
+    memcpy(m.now, m.committed, sizeof(m.now));
+    struct unseen_store_options options = {
+        .size = sizeof(options), .window = window, .now = m.clock};
+    if (!CHECK(unseen_store_rewrite(path, &options, &error) == UNSEEN_OK)) {
+        fprintf(stderr, "%s\n", error.text);
+    }
+    /* What has left the window before stays new. */
+    for (size_t i = 0; i < NKEYS; i++) {
+        if (m.clock >= m.now[i].time + m.window + LATE) {
+            m.now[i].is_there = false;
+        }
+    }
+    m.window = window;
+    verify();
+    open_writer();
+    expire(m.store, SIZE_MAX);
+    memcpy(m.committed, m.now, sizeof(m.now));
+}
+
+static void follow(void)
+{
+    if (!m.reader || pick(8) == 0) {
+        const struct unseen_store_options options = {.size = sizeof(options), .cpu = test_cpu};
+        test_store_close(m.reader);
+        m.reader = test_store_open(path, &options);
+    } else if (!CHECK(unseen_store_refresh(m.reader, &error) == UNSEEN_OK)) {
+        fprintf(stderr, "%s\n", error.text);
+    }
+    expire(m.reader, SIZE_MAX);
+    check_all(m.reader, m.committed, "followed");
+}
+
+static void run_clock(void)
+{
+    const uint32_t how = pick(200);
+    m.clock += how == 0   ? WINDOW + pick(WINDOW)
+               : how < 10 ? pick(WINDOW / 2)
+               : how < 60 ? 0
+                          : pick(WINDOW / 100);
+    const uint64_t back = pick(20) == 0 ? pick(5000) : 0; /* the latest time counts */
+    expire(m.store, pick(2) ? SIZE_MAX : 300);
+    CHECK(unseen_store_expire(m.store, m.clock - back, 300, NULL) == UNSEEN_OK);
+}
+
+static void step(uint32_t i)
+{
+    run_clock();
+    add_some(i * 17 % NKEYS);
+    if (pick(6) == 0) {
+        remove_some();
+        add_some(pick(NKEYS));
+    }
+    if (pick(10) > 0) {
+        commit();
+    }
+    switch (pick(120)) {
+    case 0:
+    case 1:
+        close_and_open();
+        break;
+    case 2:
+    case 3:
+        kill_and_open();
+        break;
+    case 4:
+    case 5:
+    case 6:
+        commit();
+        CHECK(unseen__image_save(m.store, &error) == UNSEEN_OK);
+        break;
+    case 7:
+        rewrite(WINDOW);
+        break;
+    default:
+        break;
+    }
+    if (pick(5) == 0) {
+        check_all(m.store, m.now, "going on");
+        follow();
+    }
+}
+
+static uint64_t disk_of(const char *file)
+{
+    struct stat st = {.st_size = 0};
+    CHECK(stat(file, &st) == 0);
+    return (uint64_t)st.st_blocks * 512;
+}
+
+static void start(uint64_t window)
+{
+    test_folder_clear(dir);
+    memset(m.now, 0, sizeof(m.now));
+    memset(m.committed, 0, sizeof(m.committed));
+    memset(m.durable, 0, sizeof(m.durable));
+    m.window = window;
+    m.clock = START;
+    m.step = 0;
+    open_writer();
+    make_keys();
+}
+
+static void finish(void)
+{
+    test_store_close(m.reader);
+    m.reader = NULL;
+    test_store_close(m.store);
+    verify();
+}
+
+static void test_model(uint64_t seed)
+{
+    m.random = seed;
+    m.nleft = 0;
+    start(WINDOW);
+    for (uint32_t i = 0; i < NSTEPS; i++) {
+        step(i);
+    }
+    CHECK(m.nleft > NKEYS);
+    finish();
+}
+
+/* ---- one thing at a time --------------------------------------------------------------------- */
+
+/* Adds the keys from..to-1 at a time; the number that were new. */
+static size_t add_at(uint64_t now, uint32_t from, uint32_t to)
+{
+    static uint8_t verdicts[NKEYS];
+    size_t nnew = 0;
+    CHECK(unseen_store_expire(m.store, now, SIZE_MAX, NULL) == UNSEEN_OK);
+    CHECK(unseen_store_add_keys(m.store, m.keys + from, to - from, verdicts, NULL) == UNSEEN_OK);
+    for (uint32_t i = 0; i < to - from; i++) {
+        nnew += verdicts[i] == UNSEEN_NEW;
+    }
+    return nnew;
+}
+
+static void reopen(void)
+{
+    test_store_close(m.store);
+    open_writer();
+}
+
+/* Keys of one commit that came at different times leave one after the other, also when the log is read
+ * again. */
+static void test_runs(void)
+{
+    for (int reopens = 0; reopens < 2; reopens++) {
+        start(WINDOW);
+        for (uint32_t i = 0; i < 10; i++) {
+            CHECK_EQ(add_at(START + i * 1000, 10 * i, 10 * i + 10), 10);
+        }
+        CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+        CHECK_EQ(m.store->log.number, 1);
+        for (uint32_t i = 0; i < 10; i++) {
+            CHECK_EQ(add_at(START + i * 1000 + WINDOW - 1, 10 * i, 10 * i + 10), 0);
+            CHECK_EQ(add_at(START + i * 1000 + WINDOW + 500, 10 * i, 10 * i + 10), 10);
+            if (reopens) {
+                CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+                reopen();
+            }
+        }
+        test_store_close(m.store);
+    }
+}
+
+/* A window that turns over takes little more than its live keys, whether the file system takes bytes
+ * out of a file or not. */
+static void test_disk(void)
+{
+    enum {
+        TURNS = 100,
+        PARTS = 20
+    };
+    for (int punches = 0; punches < 2; punches++) {
+        uint64_t most = 0;
+        start(WINDOW);
+        for (uint32_t i = 0; i < TURNS * PARTS; i++) {
+            const uint32_t first = i % PARTS * (NKEYS / PARTS);
+            const uint64_t now = START + i * (WINDOW + 1000) / PARTS;
+            m.store->cannot_punch = !punches;
+            CHECK_EQ(add_at(now, first, first + NKEYS / PARTS), NKEYS / PARTS);
+            CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+            const uint64_t disk = punches ? disk_of(path) : test_store_info(m.store).log_bytes;
+            most = disk > most ? disk : most;
+        }
+        const uint64_t live = UINT64_C(8) * NKEYS;
+        CHECK(most < (punches ? 3 * live / 2 : (UINT64_C(1) << 20) + 2 * live));
+        CHECK(most > live);
+        reopen();
+        CHECK(m.store->nchanges - m.store->log.header.head.nchanges < 2 * NKEYS);
+        CHECK_EQ(add_at(START + (TURNS - 1) * (WINDOW + 1000), 0, NKEYS), 0);
+        test_store_close(m.store);
+        verify();
+    }
+}
+
+/* The power fails while the head is moved: one copy of the header is old, or torn. */
+static void test_head(void)
+{
+    size_t len = 0;
+    start(WINDOW);
+    for (uint32_t i = 0; i < 20; i++) {
+        CHECK_EQ(add_at(START + i * 1000, 1000 * i, 1000 * i + 1000), 1000);
+        CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    }
+    uint8_t *before = test_file_read(path, &len);
+    CHECK_EQ(add_at(START + 15 * 1000 + WINDOW, 25000, 25001), 1);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    CHECK(m.store->log.header.head.offset > UNSEEN__RECORDS_OFFSET);
+    test_store_close(m.store);
+    uint8_t *after = test_file_read(path, &len);
+    for (int copy = 0; copy < 2; copy++) {
+        for (int torn = 0; torn < 2; torn++) {
+            uint8_t *mixed = after + copy * UNSEEN__HEADER_LEN;
+            uint8_t kept[UNSEEN__HEADER_LEN];
+            memcpy(kept, mixed, sizeof(kept));
+            memcpy(mixed, before, torn ? 512 : sizeof(kept));
+            test_file_write(path, after, len);
+            memcpy(mixed, kept, sizeof(kept));
+            open_writer();
+            CHECK_EQ(add_at(START + 15 * 1000 + WINDOW, 16000, 20000), 0);
+            CHECK_EQ(add_at(START + 15 * 1000 + WINDOW, 0, 10), 10);
+            test_store_close(m.store);
+            verify();
+            open_writer();
+            CHECK(!test_store_info(m.store).header_damaged);
+            test_store_close(m.store);
+        }
+    }
+    /* A head without a record is damage, and not an end that is torn. */
+    memset(after + UNSEEN__RECORDS_OFFSET, 0, len - UNSEEN__RECORDS_OFFSET);
+    test_file_write(path, after, len);
+    CHECK(unseen_store_open(&m.store, path, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    test_file_write(path, after, UNSEEN__RECORDS_OFFSET);
+    CHECK(unseen_store_open(&m.store, path, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    free(before);
+    free(after);
+}
+
+/* Output and note are known when the records that say them have left. */
+static void test_output(void)
+{
+    char name[PATH_LEN + 16];
+    uint64_t output_len = 0;
+    start(WINDOW);
+    snprintf(name, sizeof(name), "%s.out", path);
+    const int fd = open(name, O_RDWR | O_CREAT, 0600);
+    CHECK(fd >= 0 && write(fd, "line\nlost\n", 10) == 10);
+    CHECK(unseen_store_note(m.store, 77, &error) == UNSEEN_OK);
+    CHECK(unseen_store_output(m.store, fd, name, &output_len, &error) == UNSEEN_OK);
+    for (uint32_t i = 0; i < 40; i++) {
+        CHECK_EQ(add_at(START + i * 2000, 500 * i, 500 * i + 500), 500);
+        CHECK(unseen_store_commit_begin(m.store, UINT64_MAX, 10, &error) == UNSEEN_OK);
+        CHECK(unseen_store_commit_poll(m.store, true, NULL, &error) == UNSEEN_OK);
+    }
+    CHECK(m.store->log.header.head.output_offset > 0);
+    size_t len = 0;
+    uint8_t *log = test_file_read(path, &len);
+    test_store_close(m.store);
+    test_file_write(path, log, len); /* it was killed */
+    CHECK(write(fd, "more\n", 5) == 5 && close(fd) == 0);
+    verify();
+    open_writer();
+    const struct unseen_store_info info = test_store_info(m.store);
+    CHECK(info.output && strcmp(info.output, name) == 0 && info.output_len == 10);
+    CHECK(info.output_interrupted && info.note == 77);
+    test_store_close(m.store);
+    free(log);
+}
+
+static void rewrite_to(uint64_t window, uint64_t now, enum unseen_status expected)
+{
+    const struct unseen_store_options options = {
+        .size = sizeof(options), .window = window, .now = now};
+    CHECK(unseen_store_rewrite(path, &options, &error) == expected);
+    m.window = window;
+}
+
+/* A store gets a window, another one, and none. */
+static void test_rewrite(void)
+{
+    static uint8_t verdicts[10];
+    start(0);
+    CHECK(unseen_store_add_keys(m.store, m.keys, 10, verdicts, NULL) == UNSEEN_OK); /* no time */
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    test_store_close(m.store);
+    rewrite_to(WINDOW, 0, UNSEEN_ERR_ARGUMENT);
+    m.window = 0;
+    open_writer();
+    CHECK_EQ(add_at(START, 10, 20), 10);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    CHECK_EQ(add_at(START + WINDOW, 20, 30), 10);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    test_store_close(m.store);
+    rewrite_to(WINDOW, START + WINDOW, UNSEEN_OK);
+    verify();
+    open_writer();
+    CHECK_EQ(add_at(START + WINDOW, 0, 30), 0);
+    CHECK_EQ(add_at(START + WINDOW + 1000, 0, 30),
+             20); /* the first ten have the time of the next */
+    test_store_close(m.store);
+    rewrite_to(2 * WINDOW, START + WINDOW + 1000, UNSEEN_OK); /* what has left stays out */
+    open_writer();
+    CHECK_EQ(add_at(START + WINDOW + 1000, 0, 30), 20);
+    CHECK_EQ(add_at(START + 3 * WINDOW - 1, 20, 30), 0);
+    test_store_close(m.store);
+    rewrite_to(WINDOW, START + 3 * WINDOW - 1, UNSEEN_OK); /* at once */
+    open_writer();
+    CHECK_EQ(unseen_store_expire(m.store, START + 3 * WINDOW - 1, 0, NULL), UNSEEN_OK);
+    CHECK_EQ(add_at(START + 3 * WINDOW - 1, 20, 30), 10);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    test_store_close(m.store);
+    rewrite_to(UNSEEN_NO_WINDOW, 0, UNSEEN_OK);
+    m.window = 0;
+    open_writer();
+    CHECK_EQ(add_at(START + 100 * WINDOW, 20, 30), 0);
+    test_store_close(m.store);
+    verify();
+}
+
+static void test_settings(void)
+{
+    struct unseen_store *other = NULL;
+    struct unseen_store_options options = options_of(UNSEEN_STORE_CREATE);
+    uint8_t verdict = 0;
+    uint64_t next = 0;
+    start(WINDOW);
+    CHECK(unseen_store_add_keys(m.store, m.keys, 1, &verdict, NULL) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_store_expire(m.store, 0, 1, NULL) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_store_expire(m.store, UNSEEN__TIME_MAX + 1, 1, NULL) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_store_expire(m.store, START + 100, 1, &next) == UNSEEN_OK);
+    CHECK_EQ(next, START + 250);
+    CHECK_EQ(add_at(START, 0, 100), 100);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    CHECK(unseen_store_expire(m.store, START + WINDOW + 500, 60, &next) == UNSEEN_OK);
+    CHECK_EQ(next, 0);
+    CHECK(unseen_store_expire(m.store, START + WINDOW + 500, 60, &next) == UNSEEN_OK);
+    CHECK_EQ(next, START + WINDOW + 750);
+    CHECK_EQ(add_at(START + 2 * WINDOW, 0, 100), 100);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    test_store_close(m.store);
+    other = test_store_open(path, &(struct unseen_store_options){.size = sizeof(options)});
+    CHECK(unseen_store_expire(other, START + 2 * WINDOW, 0, NULL) == UNSEEN_OK);
+    CHECK_EQ(test_store_info(other).window, WINDOW);
+    CHECK_EQ(test_store_info(other).oldest, START + 2 * WINDOW);
+    CHECK_EQ(test_store_info(other).nleaving, 0);
+    CHECK(unseen_store_expire(other, START + 3 * WINDOW - 1000, 0, NULL) == UNSEEN_OK);
+    CHECK_EQ(test_store_info(other).nleaving, 100);
+    test_store_close(other);
+    options.window = 2 * WINDOW;
+    CHECK(unseen_store_open(&other, path, &options, &error) == UNSEEN_ERR_MISMATCH);
+    CHECK(error.setting == UNSEEN_SETTING_WINDOW);
+    test_folder_clear(dir);
+    options.window = 999;
+    CHECK(unseen_store_open(&other, path, &options, &error) == UNSEEN_ERR_ARGUMENT);
+    options.window = WINDOW;
+    options.no_log = true;
+    CHECK(unseen_store_open(&other, path, &options, &error) == UNSEEN_ERR_UNSUPPORTED);
+    options.no_log = false;
+    options.filter = "block";
+    options.capacity = 1000;
+    CHECK(unseen_store_open(&other, path, &options, &error) == UNSEEN_ERR_UNSUPPORTED);
+}
+
+/* A record of the future in the middle of the log lets nothing leave that is there, and a repair loses
+ * no key. */
+static void test_forged(void)
+{
+    size_t len = 0;
+    start(WINDOW);
+    for (uint32_t i = 0; i < 3; i++) {
+        CHECK_EQ(add_at(START + i * 1000, 100 * i, 100 * i + 100), 100);
+        CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    }
+    struct unseen_store *reader = test_store_open(
+        path, &(struct unseen_store_options){.size = sizeof(struct unseen_store_options)});
+    uint8_t id[UNSEEN__ID_LEN];
+    memcpy(id, m.store->log.header.id, sizeof(id));
+    test_store_close(m.store);
+    uint8_t *log = test_file_read(path, &len);
+    uint8_t *second =
+        log + UNSEEN__RECORDS_OFFSET + UNSEEN__RECORD_HEAD + 800 + UNSEEN__RECORD_TAIL;
+    const size_t record_len = UNSEEN__RECORD_HEAD + 800 + UNSEEN__RECORD_TAIL;
+    store_le64(second + 48, START + 10 * WINDOW);
+    store_le64(second + record_len - 8, unseen__record_checksum(second, record_len, id));
+    test_file_write(path, log, len);
+    CHECK(unseen_store_open(&m.store, path, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(strstr(error.text, "older than one before it") != NULL);
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+    open_writer();
+    CHECK_EQ(add_at(START + 2000, 0, 300), 0);
+    test_store_close(m.store);
+    test_store_close(reader);
+    free(log);
+}
+
+int main(void)
+{
+    test_start();
+    test_folder_make(dir, sizeof(dir), "window");
+    snprintf(path, sizeof(path), "%s/store", dir);
+    snprintf(image, sizeof(image), "%s.image", path);
+    test_model(1);
+    test_model(2);
+    test_runs();
+    test_disk();
+    test_head();
+    test_output();
+    test_rewrite();
+    test_settings();
+    test_forged();
+    test_folder_remove(dir);
+    return test_end();
+}
