@@ -29,6 +29,7 @@ struct allowing {
     uint64_t nnew;  /* lines that were new before */
     uint64_t nheld; /* lines that the store has: they stay seen */
     bool failed;
+    bool broken; /* so that nothing more can be committed; this has been reported */
 };
 
 static bool allow_kept(struct allowing *a)
@@ -51,7 +52,7 @@ static bool allow_kept(struct allowing *a)
     }
     free(verdicts);
     if (error.status != UNSEEN_OK) {
-        a->failed = true;
+        a->failed = a->broken = true;
         stores_report(a->o->seen.path, &a->o->seen, &error);
     }
     return !a->failed;
@@ -143,6 +144,10 @@ int allow_store_run(const struct options *o, enum unseen_cpu cpu)
         a.failed = !message_no_memory();
     }
     free(a.keys);
-    a.failed = !stores_close(a.store, o->seen.path, &o->seen, a.failed) || a.failed;
+    if (a.broken) {
+        (void)unseen_store_close(a.store, NULL);
+    } else {
+        a.failed = !stores_close(a.store, o->seen.path, &o->seen, a.failed) || a.failed;
+    }
     return a.failed ? EXIT_TROUBLE : EXIT_DONE;
 }

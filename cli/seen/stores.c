@@ -40,6 +40,19 @@ static bool has_magic(const unsigned char head[8], enum stores_type type)
     return memcmp(head, magic, sizeof(magic)) == 0;
 }
 
+/* False if the file ends before. */
+static bool read_head(int fd, unsigned char head[8], off_t offset)
+{
+    for (size_t len = 0; len < 8;) {
+        const ssize_t n = pread(fd, head + len, 8 - len, offset + (off_t)len);
+        if (n == 0 || (n < 0 && errno != EINTR)) {
+            return false;
+        }
+        len += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
 /* Where each type may have its magic bytes (docs/format.md). A store has two copies of its header;
  * a foreign filter and a bitmap begin with the head of a chunk. */
 static enum stores_type type_in(int fd)
@@ -47,13 +60,12 @@ static enum stores_type type_in(int fd)
     static const struct {
         off_t offset;
         enum stores_type type;
-    } places[] = {{0, STORES_STORE}, {4096, STORES_STORE}, {0, STORES_IMAGE},
+    } places[] = {{0, STORES_STORE}, {8192, STORES_STORE}, {0, STORES_IMAGE},
                   {0, STORES_LIST},  {24, STORES_FOREIGN}, {24, STORES_BITMAP},
                   {24, STORES_SET},  {0, STORES_LEASES}};
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         unsigned char head[8] = {0};
-        if (pread(fd, head, sizeof(head), places[i].offset) == (ssize_t)sizeof(head) &&
-            has_magic(head, places[i].type)) {
+        if (read_head(fd, head, places[i].offset) && has_magic(head, places[i].type)) {
             return places[i].type;
         }
     }
@@ -68,7 +80,10 @@ enum stores_type stores_type_of(const char *path)
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
         return STORES_NONE;
     }
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd;
+    do {
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    } while (fd < 0 && errno == EINTR);
     if (fd >= 0) {
         type = type_in(fd);
         (void)close(fd); /* was only read */

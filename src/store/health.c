@@ -169,7 +169,7 @@ static enum unseen_status compare_allowed(const struct unseen__log *log, uint64_
     struct unseen__stash allowed = {0};
     struct unseen__search search = {.allocator = log->allocator};
     const enum unseen_status status = search_allowed(log, end, horizon, &allowed, &search, error);
-    *differs_out = allowed.nkeys != (set->allowed ? set->allowed->nkeys : 0);
+    *differs_out = status == UNSEEN_OK && allowed.nkeys != (set->allowed ? set->allowed->nkeys : 0);
     for (size_t i = 0; status == UNSEEN_OK && !*differs_out && i < allowed.nkeys; i++) {
         const bool was_added = unseen__stash_contains(&search.surviving, allowed.keys[i]);
         *differs_out = unseen__stash_count(set->allowed, allowed.keys[i]) !=

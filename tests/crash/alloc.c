@@ -120,9 +120,10 @@ int __wrap_munmap(void *addr, size_t len)
 static struct pair pair;
 static char *dead_log; /* most of it is removed keys */
 static size_t dead_log_len;
-static uint32_t nhanded;    /* extra keys that were handed to a commit */
-static uint32_t ncommitted; /* and those of a commit that has succeeded */
-static bool changed_early;  /* a draft wrote to the store itself */
+static uint32_t nhanded;         /* extra keys that were handed to a commit */
+static uint32_t ncommitted;      /* and those of a commit that has succeeded */
+static bool changed_early;       /* a draft wrote to the store itself */
+static enum unseen_status acted; /* what `allow` ended with */
 
 static struct unseen_bytes extra(uint32_t i, char buf[static 32])
 {
@@ -254,6 +255,26 @@ static enum unseen_status go_on_dead(void)
     return first_of(status, unseen_store_close(store, NULL));
 }
 
+/* Allows keys that the store has, which changes nothing, and others. */
+static enum unseen_status allow(void)
+{
+    const struct unseen_store_options options = pair_options(UNSEEN_STORE_WRITE);
+    struct unseen_store *store = NULL;
+    struct unseen_key keys[2 * NEXTRA];
+    char buf[32];
+    acted = unseen_store_open(&store, crash_path("s"), &options, NULL);
+    if (acted != UNSEEN_OK) {
+        return acted;
+    }
+    for (uint32_t i = 0; i < NEXTRA; i++) {
+        const struct unseen_bytes item = extra(i, buf);
+        keys[2 * i] = unseen_set_identity_key(unseen_store_set(store), item.data, item.len);
+        keys[2 * i + 1] = pair.keys[PAIR_NKEYS - 1 - i];
+    }
+    acted = unseen__store_allow_all(store, keys, 2 * NEXTRA, NULL);
+    return first_of(acted, unseen_store_close(store, NULL));
+}
+
 static enum unseen_status rewrite(void)
 {
     const struct unseen_store_options options = {.size = sizeof(options), .fpr = 1e-6};
@@ -328,6 +349,7 @@ static const struct situation {
     {"read", prepare_image, look},
     {"merge", prepare_log, merge},
     {"merge into a store", prepare_image, merge_into},
+    {"allow", prepare_image, allow},
     {"go on and rewrite", prepare_dead, go_on_dead},
     {"rewrite", prepare_image, rewrite},
     {"verify", prepare_image, verify},
@@ -425,6 +447,11 @@ static void judge_store(const struct situation *s)
     }
     if (s->act == merge_into && !all_or_nothing(store)) {
         wrong(s, "a part of a merge is there");
+    }
+    struct unseen_store_info info = {.size = sizeof(info)};
+    crash_require(unseen_store_info(store, &info) == UNSEEN_OK, "info");
+    if (s->act == allow && info.nallowed != PAIR_NALLOWED + (acted == UNSEEN_OK ? NEXTRA : 0)) {
+        wrong(s, "what was allowed is lost, or what was not is there");
     }
     if (!extras_are_right(store)) {
         wrong(s, "what was committed is lost, or what was not is there");

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Changes of a list, by `unseen update`. Every system call fails once: with EIO and with ENOSPC, is
- * interrupted, reads or writes a half only, or is the last one of the process. And the power is cut
- * at every call that changes the disk, in every way that the model of the disk knows.
+ * Changes of a list, by `unseen update`, and of a store, by `unseen allow`. Every system call
+ * fails once: with EIO and with ENOSPC, is interrupted, reads or writes a half only, or is the last
+ * one of the process. And the power is cut at every call that changes the disk, in every way that
+ * the model of the disk knows.
  *
- * Whatever has happened, the list opens, verify finds nothing, it has all of the commit or nothing
+ * Whatever has happened, the file opens, verify finds nothing, it has all of the commit or nothing
  * of it, and the same command makes it have all. A run that ended with success has made it durable.
  *
  *     crash_edits TOOL SHIM [PLANT]
@@ -20,14 +21,31 @@
 enum {
     NALLOWED = 10, /* of the URLs that the list is built of, by the commit before */
     NBUILT = 100,
-    NURLS = 160, /* with those that are added */
+    NURLS = 160,    /* with those that are added */
+    NMEMBERS = 400, /* URLs of the store, */
+    NASKED = 300,   /* and others, of which its filter has some */
     CALLS_MAX = 1000,
     DRAWN = 100, /* states at each call, beside those of the policies */
     STATES_MAX = 4096,
     FAILURES_SHOWN = 20
 };
 
+enum state {
+    STATE_OLD,
+    STATE_NEW,
+    STATE_WRONG
+};
+
+struct situation {
+    const char *name;
+    void (*prepare)(void);
+    struct crash_job (*job)(void);
+    enum state (*state)(void);
+};
+
 static struct {
+    const struct situation *now;
+    unsigned nfalse; /* lines of _in that the store takes for seen by error */
     const char *tool;
     const char *shim;
     const char *plant;
@@ -84,27 +102,28 @@ static void changed_list(void)
     crash_write_urls(crash_path("_in"), NBUILT, NURLS);
 }
 
-/* The same, and the greater part of an interrupted commit. */
-static void torn_list(void)
+/* Runs the command, and leaves the greater part of its commit. `end` bytes are the record that a
+ * writer ends with. */
+static void tear(struct crash_job job, size_t end)
 {
     size_t before = 0;
     size_t after = 0;
-    changed_list();
     free(crash_read(crash_path("s"), &before));
-    require_run(update_job());
+    require_run(job);
     free(crash_read(crash_path("s"), &after));
-    /* 48 bytes are the record that a writer ends with */
-    crash_require(after > before + 88 && truncate(crash_path("s"), (off_t)after - 78) == 0, "s");
+    crash_require(after > before + end + 40 &&
+                      truncate(crash_path("s"), (off_t)(after - end - 30)) == 0,
+                  "s");
 }
 
-enum state {
-    STATE_OLD,
-    STATE_NEW,
-    STATE_WRONG
-};
+static void torn_list(void)
+{
+    changed_list();
+    tear(update_job(), 48);
+}
 
 /* What the list has. */
-static enum state state_of(void)
+static enum state list_state(void)
 {
     struct crash_job job = {.args = {edits.tool, "check", crash_path("s"), crash_path("_all")},
                             .out = crash_path("_listed")};
@@ -124,12 +143,69 @@ static enum state state_of(void)
                                         : STATE_WRONG;
 }
 
-/* What must hold of the list whatever has happened. */
-static void judge_list(const struct edit_case *c, bool must_be_new)
+/* ---- Stores ---------------------------------------------------------------------------------- */
+
+static struct crash_job allow_job(void)
 {
-    const enum state state = state_of();
+    return (struct crash_job){.args = {edits.tool, "allow", crash_path("s"), crash_path("_in")}};
+}
+
+/* A store whose false hits, in the file _in, are not allowed, but for one in the file _one. The
+ * file _members has what was added. */
+static void store(void)
+{
+    crash_clear();
+    (void)unlink(crash_path("_members"));
+    (void)unlink(crash_path("_in"));
+    (void)unlink(crash_path("_one"));
+    crash_write_urls(crash_path("_some"), 0, NMEMBERS);
+    require_run((struct crash_job){.args = {edits.tool, "--seed", "7", "--filter", "counting",
+                                            "--capacity", "400", "--fpr", "0.2", "-s",
+                                            crash_path("s"), crash_path("_some")},
+                                   .out = crash_path("_members")});
+    crash_write_urls(crash_path("_some"), NMEMBERS, NMEMBERS + NASKED);
+    require_run((struct crash_job){
+        .args = {edits.tool, "check", "-m", "1", crash_path("s"), crash_path("_some")},
+        .out = crash_path("_one")});
+    require_run(
+        (struct crash_job){.args = {edits.tool, "allow", crash_path("s"), crash_path("_one")}});
+    require_run(
+        (struct crash_job){.args = {edits.tool, "check", crash_path("s"), crash_path("_some")},
+                           .out = crash_path("_in")});
+    size_t len = 0;
+    char *in = crash_read(crash_path("_in"), &len);
+    edits.nfalse = 0;
+    for (size_t i = 0; i < len; i++) {
+        edits.nfalse += in[i] == '\n';
+    }
+    free(in);
+    crash_require(edits.nfalse > 10, "false hits");
+}
+
+static void torn_store(void)
+{
+    store();
+    tear(allow_job(), 64);
+}
+
+/* Which of its false hits the store allows. Whatever was added is there, in any state. */
+static enum state store_state(void)
+{
+    if (crash_missing(edits.tool, "_members") != 0 || crash_missing(edits.tool, "_one") != 1) {
+        return STATE_WRONG;
+    }
+    const unsigned nmissing = crash_missing(edits.tool, "_in");
+    return nmissing == 0 ? STATE_OLD : nmissing == edits.nfalse ? STATE_NEW : STATE_WRONG;
+}
+
+/* ---- Judging --------------------------------------------------------------------------------- */
+
+/* What must hold whatever has happened. */
+static void judge_file(const struct edit_case *c, bool must_be_new)
+{
+    const enum state state = edits.now->state();
     struct crash_job verify = {.args = {edits.tool, "verify", crash_path("s")}};
-    struct crash_job again = update_job();
+    struct crash_job again = edits.now->job();
     edits.nnew += state == STATE_NEW;
     if (state == STATE_WRONG) {
         wrong(c, "neither all of the commit nor nothing of it", crash_messages());
@@ -139,7 +215,7 @@ static void judge_list(const struct edit_case *c, bool must_be_new)
         wrong(c, "verify finds damage", crash_messages());
     } else if (crash_run(&again) != 0) {
         wrong(c, "the next run fails", crash_messages());
-    } else if (state_of() != STATE_NEW) {
+    } else if (edits.now->state() != STATE_NEW) {
         wrong(c, "the next run does not make it right", "");
     }
 }
@@ -160,7 +236,7 @@ static void judge_status(const struct edit_case *c, int status)
         wrong(c, "an error is passed over", messages);
     } else if (status != 0 && (!is_error || status != 2)) {
         wrong(c, "the exit status", messages);
-    } else if (status == 2 && strncmp(messages, "unseen: error: ", 15) != 0) {
+    } else if (status == 2 && !strstr(messages, "unseen: error: ")) {
         wrong(c, "status 2 without a message", messages);
     }
 }
@@ -171,7 +247,7 @@ static bool run_case(struct edit_case *c, const struct disk_state *base)
     char fault[64];
     char report[CRASH_PATH_MAX];
     char plant[64];
-    struct crash_job job = update_job();
+    struct crash_job job = edits.now->job();
     snprintf(fault, sizeof(fault), "UNSEEN_CRASH_FAULT=%lu:%s", c->number, c->kind);
     snprintf(report, sizeof(report), "UNSEEN_CRASH_REPORT=%s", crash_path("_hit"));
     snprintf(plant, sizeof(plant), "UNSEEN_CRASH_PLANT=%s", edits.plant ? edits.plant : "none");
@@ -192,7 +268,7 @@ static bool run_case(struct edit_case *c, const struct disk_state *base)
     if (c->hit[0] != '-') {
         edits.nfaults++;
         judge_status(c, status);
-        judge_list(c, status == 0);
+        judge_file(c, status == 0);
     }
     return true;
 }
@@ -215,7 +291,7 @@ static void record_run(struct record *record, const struct disk_state *base)
 {
     char trace[CRASH_PATH_MAX];
     char plant[64];
-    struct crash_job job = update_job();
+    struct crash_job job = edits.now->job();
     const struct trace_op end = {.kind = TRACE_MARK};
     snprintf(trace, sizeof(trace), "UNSEEN_CRASH_TRACE=%s", crash_path("_trace"));
     snprintf(plant, sizeof(plant), "UNSEEN_CRASH_PLANT=%s", edits.plant ? edits.plant : "none");
@@ -230,7 +306,7 @@ static void record_run(struct record *record, const struct disk_state *base)
     record_check(record);
 }
 
-/* Whether the list was in this state before, after a call of the same side of the end. */
+/* Whether the disk was in this state before, after a call of the same side of the end. */
 static bool is_known(const struct disk_state *state, bool ended, uint64_t *seen, size_t *n)
 {
     const uint64_t hash = disk_state_hash(state) + ended;
@@ -265,7 +341,7 @@ static void cut_power(const char *situation, const struct disk_state *base)
             if (!is_known(&state, ended, seen, &nseen)) {
                 disk_state_write(&state);
                 edits.ncuts++;
-                judge_list(&c, ended);
+                judge_file(&c, ended);
             }
             disk_state_free(&state);
         }
@@ -277,19 +353,22 @@ static void cut_power(const char *situation, const struct disk_state *base)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*prepare)(void);
-    } situations[] = {{"a list with changes", changed_list}, {"an interrupted commit", torn_list}};
+    static const struct situation situations[] = {
+        {"a list with changes", changed_list, update_job, list_state},
+        {"an interrupted commit", torn_list, update_job, list_state},
+        {"a store", store, allow_job, store_state},
+        {"a store with an interrupted commit", torn_store, allow_job, store_state},
+    };
     crash_arguments(argc, argv, &edits.tool, &edits.shim, &edits.plant);
     edits.random = crash_setting("UNSEEN_CRASH_SEED", 1);
     crash_tally_init(&edits.tally, NURLS);
     crash_write_urls(crash_path("_all"), 0, NURLS);
     for (size_t i = 0; i < sizeof(situations) / sizeof(situations[0]); i++) {
         struct disk_state base;
-        situations[i].prepare();
+        edits.now = &situations[i];
+        edits.now->prepare();
         disk_state_read(&base);
-        crash_require(state_of() == STATE_OLD, "the old state");
+        crash_require(edits.now->state() == STATE_OLD, "the old state");
         /* each plant is for one of the two */
         if (!edits.plant || strcmp(edits.plant, "swallow-errors") == 0) {
             fail_calls(situations[i].name, &base);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A small store with all that the format has: records that add, one that also removes, an image
- * that covers some of them. The log is read here by docs/format.md alone, so that the library's
- * answers can be compared with it. */
+ * A small store with all that the format has: records that add, one that also removes, one that
+ * allows, an image that covers some of them. The log is read here by docs/format.md alone, so that
+ * the library's answers can be compared with it. */
 #ifndef UNSEEN_CRASH_PAIR_H
 #define UNSEEN_CRASH_PAIR_H
 
@@ -18,6 +18,7 @@
 #include <unseen.h>
 
 #include "one_item.h"
+#include "set/set.h"
 #include "store/store.h"
 
 /* A program may ask for fewer keys. */
@@ -27,8 +28,9 @@
 
 enum {
     PAIR_NKEYS = 100 * PAIR_HUNDREDS,
-    PAIR_NRECORDS = 5,
+    PAIR_NRECORDS = 6,
     PAIR_NREMOVED = PAIR_NKEYS / 40,
+    PAIR_NALLOWED = 20,
     PAIR_PAGE = 4096,
     PAIR_HEADER = 2 * PAIR_PAGE, /* of the log; the image's is one page */
     PAIR_RECORDS_OFFSET = 2 * PAIR_HEADER,
@@ -42,12 +44,17 @@ enum {
 static const uint64_t PAIR_TIME_MAX = 4102444800000;
 
 /* Record i adds the keys pair_first[i]..pair_first[i + 1]-1. */
-static const uint32_t pair_first[PAIR_NRECORDS + 1] = {
-    0, PAIR_NKEYS / 8 * 3, PAIR_NKEYS / 8 * 5, PAIR_NKEYS / 5 * 4, PAIR_NKEYS / 10 * 9, PAIR_NKEYS};
+static const uint32_t pair_first[PAIR_NRECORDS + 1] = {0,
+                                                       PAIR_NKEYS / 8 * 3,
+                                                       PAIR_NKEYS / 8 * 5,
+                                                       PAIR_NKEYS / 8 * 5,
+                                                       PAIR_NKEYS / 5 * 4,
+                                                       PAIR_NKEYS / 10 * 9,
+                                                       PAIR_NKEYS};
 
-/* This one also removes the first PAIR_NREMOVED keys. */
 enum {
-    PAIR_REMOVING = 3
+    PAIR_ALLOWING = 2, /* this one allows PAIR_NALLOWED other keys */
+    PAIR_REMOVING = 4  /* this one also removes the first PAIR_NREMOVED keys */
 };
 
 struct pair {
@@ -56,6 +63,7 @@ struct pair {
     uint8_t *image; /* NULL: there is none */
     size_t image_len;
     struct unseen_key keys[PAIR_NKEYS];
+    struct unseen_key allowed[PAIR_NALLOWED];
     uint64_t offsets[PAIR_NRECORDS + 2]; /* of the records, of the one that ends the log, its end */
 };
 
@@ -107,7 +115,7 @@ static inline uint8_t *pair_read_file(const char *path, size_t *len_out)
 static inline size_t pair_record_len(const uint8_t *record)
 {
     const size_t n = pair_le32(record + 24);
-    const size_t payload = record[4] == 1 ? 8 * n : (n + 7) / 8 * 8;
+    const size_t payload = record[4] == 1 || record[4] == 4 ? 8 * n : (n + 7) / 8 * 8;
     const size_t bits = record[4] == 1 && (record[5] & 1) ? ((n + 7) / 8 + 7) / 8 * 8 : 0;
     const size_t runs = 16 * (size_t)pair_le32(record + 28);
     return PAIR_RECORD_HEAD + payload + bits + runs + 8;
@@ -157,6 +165,16 @@ static inline void pair_commit_record(struct unseen_store *store, struct pair *p
                      "add");
     }
     pair_require(unseen_store_commit(store, NULL) == UNSEEN_OK, "commit");
+    for (uint32_t i = 0; record == PAIR_ALLOWING && i < PAIR_NALLOWED; i++) {
+        const struct unseen_bytes item = pair_item(PAIR_NKEYS + i, buf);
+        pair_require(test_set_key(unseen_store_set(store), item.data, item.len,
+                                  &pair->allowed[i]) == UNSEEN_OK,
+                     "key");
+    }
+    pair_require(record != PAIR_ALLOWING ||
+                     unseen__store_allow_all(store, pair->allowed, PAIR_NALLOWED, NULL) ==
+                         UNSEEN_OK,
+                 "allow");
 }
 
 /* Options of stores that the harnesses make or open. */
@@ -228,6 +246,13 @@ static inline bool pair_answers(const struct pair *pair, const struct unseen_set
     uint8_t verdicts[PAIR_NKEYS];
     if (unseen_set_contains_keys(set, pair->keys, PAIR_NKEYS, verdicts, NULL) != UNSEEN_OK) {
         return false;
+    }
+    for (uint32_t i = 0; i < PAIR_NALLOWED; i++) {
+        const uint64_t count =
+            set->allowed ? unseen__stash_count(set->allowed, pair->allowed[i]) : 0;
+        if (count != (records >> PAIR_ALLOWING & 1 ? UNSEEN__ALLOWED_ABSENT : 0)) {
+            return false;
+        }
     }
     for (uint32_t i = 0; i < PAIR_NKEYS; i++) {
         if ((verdicts[i] == UNSEEN_SEEN) != pair_has(i, records)) {

@@ -317,6 +317,62 @@ static void test_self_rewrite(const struct test_store_kind *kind)
     check_verify("rewritten by itself");
 }
 
+/* In a store with a window a key that leaves is allowed again, and the log never begins behind the
+ * records that allow keys: it is written anew instead. */
+static void test_window(const struct test_store_kind *kind)
+{
+    enum {
+        WINDOW = 10000,
+        TURNS = 40,
+        FEW = 4000 /* keys of a turn: they are less than what makes a store rewrite itself */
+    };
+    static struct unseen_key keys[FEW];
+    static uint8_t verdicts[FEW];
+    struct unseen_store_options options = test_store_options(kind, UNSEEN_STORE_CREATE);
+    uint64_t time = 1000000;
+    uint64_t seed = 3;
+    options.key_bits = 128;
+    options.window = WINDOW;
+    options.capacity = 4 * FEW;
+    test_folder_clear(dir);
+    now = (struct flags){0};
+    struct unseen_store *store = test_store_open(path, &options);
+    for (int turn = 0; turn < TURNS; turn++, time += 2 * WINDOW) {
+        CHECK(unseen_store_expire(store, time, SIZE_MAX, NULL) == UNSEEN_OK);
+        memset(now.added, 0, sizeof(now.added)); /* all have left */
+        check_all(store, &now, "left");
+        CHECK(add(store, 0));
+        now.added[0] = true;
+        commit(store);
+        for (uint32_t id = 1; turn == 0 && id < 4; id++) {
+            CHECK(contains(store, id) && !allow(store, id));
+            now.allowed[id] = true;
+        }
+        CHECK(add(store, 2) && !contains(store, 1) && !contains(store, 3));
+        now.added[2] = true;
+        for (size_t i = 0; i < FEW; i++) {
+            keys[i].lo = test_random(&seed);
+            keys[i].hi = test_random(&seed);
+        }
+        CHECK(unseen_store_add_keys(store, keys, FEW, verdicts, NULL) == UNSEEN_OK);
+        commit(store);
+        check_all(store, &now, "window");
+        check_counts(store, &now);
+        if (turn % 3 == 2) {
+            test_store_close(store);
+            check_verify("window");
+            options.mode = UNSEEN_STORE_READ;
+            struct unseen_store *reader = test_store_open(path, &options);
+            check_all(reader, &now, "window, read");
+            test_store_close(reader);
+            options.mode = UNSEEN_STORE_WRITE;
+            store = test_store_open(path, &options);
+            check_all(store, &now, "window, opened");
+        }
+    }
+    test_store_close(store);
+}
+
 /* Other settings: a filter that tells all keys apart, shorter keys, a filter that cannot remove. */
 static void test_settings(void)
 {
@@ -463,6 +519,8 @@ int main(void)
     test_image(&kinds[0], 1);
     test_image(&kinds[0], 24);
     test_self_rewrite(&kinds[0]);
+    test_window(&kinds[0]);
+    test_window(&kinds[1]);
     test_settings();
     test_merge(&kinds[0]);
     test_errors();
