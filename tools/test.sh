@@ -4,15 +4,15 @@
 #
 #     release   gcc, warnings are errors: unit tests (those of kernels at each SIMD level), the tool, the crash
 #               harnesses, the replays of the fuzz targets, the checks of the tree (layers, format, packaging, ...)
-#               + the planted faults of the crash harnesses, and tests with the label "all"
-#     asan      clang, warnings are errors, AddressSanitizer and UBSan: unit tests, the crash harnesses that call the
-#               library, the tests of the tool with the label "bytes"
-#               + all tests of the tool, and all SIMD levels of unit tests
+#               + the planted faults of the crash harnesses, twice their cases, and tests with the label "all"
+#     asan      clang, warnings are errors, AddressSanitizer and UBSan: unit tests at the best SIMD level, the crash
+#               harnesses that call the library, the tests of the tool with the label "bytes"
+#               + all tests of the tool, all SIMD levels, and unit tests of what others run through, too
 #     tsan      the tests with threads, under ThreadSanitizer
 #               + unit/list, unit/list_spill and unit/store, which take minutes there
 #     fuzz      each fuzz target for a few seconds in the build of asan, starting from its corpus
 #     portable  unit tests as s390x (big endian), under qemu
-#               + as aarch64
+#               + as aarch64, and chains and unions of filters, windows, spellings of sites
 #     static    cppcheck, shellcheck (tools/static.sh)
 #               + clang-tidy
 #     python    the Python package from a wheel of its sdist (tools/python.sh)
@@ -38,7 +38,7 @@
 # A stage that has passed is not run again while its inputs stay as they are: the files that paths_of names, the
 # compilers and the processor. UNSEEN_TEST_AGAIN=1 runs it all the same.
 #
-# UNSEEN_FUZZ_SECONDS=60: for each fuzz target (3 from one seed, long: 3600 from a new one).
+# UNSEEN_FUZZ_SECONDS=60: for each fuzz target (2 from one seed, long: 3600 from a new one).
 # UNSEEN_LONG_SCALE=0.01: a long run that is cut to that part, to try it.
 set -eu
 cd "$(dirname "$0")/.."
@@ -64,10 +64,15 @@ if [ "${1-}" = all ]; then
     stages=$all_stages
     shift
 fi
+export UNSEEN_TEST_BRIEF=1
+[ -z "$all" ] || unset UNSEEN_TEST_BRIEF
 case "$all${1-}" in
 '' | 1) ;;
 quick) stages="release" ;;
-long) stages=$long_stages ;;
+long)
+    stages=$long_stages
+    unset UNSEEN_TEST_BRIEF
+    ;;
 *)
     stages=$*
     for stage in $stages; do
@@ -150,10 +155,9 @@ w3lib_python() {
     echo "$PWD/build/w3lib/bin/python"
 }
 
-# What `all` adds to a stage has the label "all"; and tests that take long in slow builds do more there.
+# What `all` adds to a stage has the label "all".
 not_in_all=
-brief=
-[ -n "$all" ] || not_in_all='-LE ^all$' brief='env UNSEEN_TEST_BRIEF=1'
+[ -n "$all" ] || not_in_all='-LE ^all$'
 
 stage_release() {
     configure_build release all -- --preset release -DUNSEEN_WERROR=ON &&
@@ -175,10 +179,10 @@ build_asan() {
 # The replays of the fuzz targets are part of the fuzz stage. A planted fault tests its harness, not the code.
 # crash/list takes four minutes here: long_asan has it.
 stage_asan() {
-    local status=0 scripts='-L ^bytes$'
-    [ -z "$all" ] || scripts='-R ^cli/ -LE ^once$'
+    local status=0 scripts='-L ^bytes$' slow='^unit/(chain|key_attack|order|rate|site_spellings)/'
+    [ -z "$all" ] || scripts='-R ^cli/ -LE ^once$' slow='^$'
     build_asan unseen unit_tests crash_tests print_urls || return 1
-    $fixed ctest --preset asan -R '^(unit|crash)/' -E '^crash/.*/|^crash/list$' $not_in_all || status=1
+    $fixed ctest --preset asan -R '^(unit|crash)/' -E "^crash/.*/|^crash/list\$|$slow" $not_in_all || status=1
     $fixed ctest --preset asan $scripts || status=1
     return $status
 }
@@ -187,7 +191,7 @@ stage_tsan() {
     local slow='^unit/(list|list_spill|store)/'
     [ -z "$all" ] || slow='^$'
     configure_build tsan unseen thread_tests print_urls -- --preset tsan &&
-        $brief $fixed ctest --preset tsan $not_in_all -E "$slow"
+        $fixed ctest --preset tsan $not_in_all -E "$slow"
 }
 
 # Each target, two at a time, for $1 seconds. libFuzzer's own report ends a failing run with a non-zero
@@ -196,7 +200,7 @@ stage_tsan() {
 # comparisons for its inputs, and addresses are not the same in each run.)
 stage_fuzz() {
     build_asan fuzzers || return 1
-    run_fuzzers "${UNSEEN_FUZZ_SECONDS:-3}" -seed=1 -use_cmp=0
+    run_fuzzers "${UNSEEN_FUZZ_SECONDS:-2}" -seed=1 -use_cmp=0
 }
 
 # run_fuzzers SECONDS [OPTION]... The corpus is given in the order of its names: that of a folder is not
@@ -238,8 +242,10 @@ run_fuzzers() {
 
 # Not the tests that take minutes under qemu, nor those of a machine's memory, nor the one that counts work.
 stage_portable() {
-    local slow='bitmap|block|key_attack|limits|list|list_changes|list_page|list_parts|list_spill'
-    slow="^unit/($slow|order|rate|reserve|set|store|store_filters|store_refresh|url_fast|url_node)/"
+    local slow='bitmap|block|key_attack|limits|list|list_changes|list_page|list_parts|list_spill|order|rate'
+    slow="$slow|reserve|set|store|store_filters|store_refresh|url_fast|url_node"
+    [ -n "$all" ] || slow="$slow|chain|site_spellings|union|window"
+    slow="^unit/($slow)/"
     local status=0 arch
     for arch in s390x ${all:+aarch64}; do
         tools/portable.sh $arch -R '/portable$' -E "$slow" || status=1
@@ -416,7 +422,7 @@ inputs_of() {
         uname -m
         grep -m 1 ^flags /proc/cpuinfo
         ls ../shared/data 2>/dev/null
-        env | grep '^UNSEEN_' | grep -v '^UNSEEN_TEST_AGAIN=' | sort
+        env | grep '^UNSEEN_' | grep -v '^UNSEEN_TEST_\(AGAIN\|BRIEF\)=' | sort
     } | sha256sum | cut -d ' ' -f 1
 }
 
@@ -435,7 +441,8 @@ slowest_of() {
         awk '{ printf "%s%s %.0f s", (NR > 1 ? ", " : ""), $2, $1 } END { if (NR) print "" }'
 }
 
-# processor_seconds FILE: of the commands that have ended, from what the shell's own `times` has put there.
+# processor_seconds FILE: of the commands that have ended, from what `times` of the stage's own shell has put there:
+# the first one also counts what ran beside it.
 processor_seconds() {
     awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); s += 60 * part[1] + part[2] } printf "%.0f", s }' "$1"
 }
@@ -444,11 +451,10 @@ table='%-9s %-13s %6s %7s %8s %8s %7s %12s\n'
 
 # Runs a stage. Its row of the summary goes to a file.
 run_stage() {
-    local stage=$1 began=$SECONDS log=$logs/$1.log inputs status ntests nfailed nskipped nbuilt before ncpu=0 took=0
+    local stage=$1 began=$SECONDS log=$logs/$1.log inputs status ntests nfailed nskipped nbuilt ncpu=0 took=0
     echo "== $stage"
+    : >"$results/$stage.times"
     inputs=$(git rev-parse --is-inside-work-tree >/dev/null 2>&1 && inputs_of "$stage" || echo none)
-    times >"$results/$stage.times"
-    before=$(processor_seconds "$results/$stage.times")
     case $inputs/$(cat "$green/$stage" 2>/dev/null) in
     none/*) status=new ;;
     "$inputs/$inputs all") status=as-before ;;
@@ -457,7 +463,12 @@ run_stage() {
     esac
     if [ "${UNSEEN_TEST_AGAIN-}" != 1 ] && [ $status = as-before ] && [ -e "$log" ]; then
         echo "$stage has passed before, and nothing has changed"
-    elif rm -f "$green/$stage" && stage_"$stage" >"$log" 2>&1; then
+    elif rm -f "$green/$stage" && (
+        code=0
+        stage_"$stage" || code=$?
+        times >"$results/$stage.times"
+        exit $code
+    ) >"$log" 2>&1; then
         status=passed
         echo "$inputs${all:+ all}" >"$green/$stage"
     else
@@ -473,8 +484,7 @@ run_stage() {
     if [ $status = as-before ]; then
         nbuilt=0
     else
-        times >"$results/$stage.times"
-        ncpu=$(($(processor_seconds "$results/$stage.times") - before))
+        ncpu=$(processor_seconds "$results/$stage.times")
         took=$((SECONDS - began - nbuilt))
         echo "$stage $status: built in $nbuilt s, tested in $took s; the slowest: $(slowest_of "$log")"
     fi

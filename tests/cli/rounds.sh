@@ -20,7 +20,7 @@ agree() {
 }
 
 threads='3 4 8 16'
-! brief || threads=4
+! sanitized || ! brief || threads=4
 urls 40000 25000 3 > urls
 "$PRINT_URLS" urls 20000 5 > odd || exit 2
 gzip -nc urls > urls.gz
@@ -34,7 +34,7 @@ for how in '' -v -c --mark '-D rep' --canonical --line-buffered '-m 15000' '-n' 
     agree $how urls odd urls.gz
 done
 threads='3 8'
-! brief || threads=8
+! sanitized || ! brief || threads=8
 for profile in none crawl scrapy whatwg; do
     agree -p "$profile" odd urls
 done

@@ -57,9 +57,14 @@ uint64_t crash_setting(const char *name, uint64_t otherwise)
     return text && *text ? strtoull(text, NULL, 10) : otherwise;
 }
 
+bool crash_brief(void)
+{
+    return crash_setting("UNSEEN_TEST_BRIEF", 0) != 0;
+}
+
 uint64_t crash_scaled(uint64_t cases)
 {
-    return cases * crash_setting("UNSEEN_CRASH_SCALE", 1);
+    return cases * crash_setting("UNSEEN_CRASH_SCALE", 1) / (crash_brief() ? 2 : 1);
 }
 
 /* ---- Folder and files ------------------------------------------------------------------------ */

@@ -138,7 +138,7 @@ sanitized() {
     return 1
 }
 
-# True where tools/test.sh runs a slow build for what each path shows once, and leaves the rest to its `all`.
+# True in the usual run of tools/test.sh, which leaves what takes long to its `all`.
 brief() {
     [ -n "${UNSEEN_TEST_BRIEF-}" ]
 }
