@@ -912,8 +912,8 @@ struct unseen_store_options {
     double bits_per_key;
     unsigned hashes;
 
-    /* A setting of the store: it forgets by time. A key is seen for so many milliseconds after it was
-     * last new, 1,000 to 100 years; a repeat does not prolong it. unseen_store_expire tells the
+    /* A setting of the store: it forgets by time. A key is seen for so many milliseconds after it
+     * was last new, 1,000 to 100 years; a repeat does not prolong it. unseen_store_expire tells the
      * time. "compact" and "counting" take a window; a store without a log does not.
      * UNSEEN_NO_WINDOW: none. */
     uint64_t window;
@@ -1046,10 +1046,10 @@ UNSEEN_API enum unseen_status unseen_store_allow(struct unseen_store *store,
  *
  * Arguments:
  *   - now is in milliseconds since 1970, above 0 and before 2100.
- *   - max is the number of keys that may leave, so that a call takes no longer than an add. Keys that
- *     would otherwise leave too late leave in any case.
- *   - *next_out, unless NULL, is a time. Calls with times before it change nothing, so keys may share
- *     one. 0: max was too low for all that are due.
+ *   - max is the number of keys that may leave, so that a call takes no longer than an add. Keys
+ *     that would otherwise leave too late leave in any case.
+ *   - *next_out, unless NULL, is a time. Calls with times before it change nothing, so keys may
+ *     share one. 0: max was too low for all that are due.
  * Errors:
  *   - ARGUMENT: now
  *   - as unseen_store_add

@@ -31,8 +31,8 @@ struct unseen__reading {
     uint64_t agreed_time;
     bool goes_back; /* the times of the records do */
 
-    /* For a new log: keys of this time and before are left out, and keys of a time that is not known
-     * get this one. */
+    /* For a new log: keys of this time and before are left out, and keys of a time that is not
+     * known get this one. */
     uint64_t horizon;
     uint64_t time;
 };
@@ -42,10 +42,11 @@ enum unseen_status unseen__read_all(struct unseen__reading *reading, struct unse
 
 /* ---- rewrite.c ---- */
 
-/* Replaces the log `from`, which was read, by a new log with this header. Its id must be new, as an image belongs to
- * one log; without a log the image is all there is, and both keep their id. With is_repair, damaged
- * bytes are left out, and the old log is kept as PATH.damaged. *to_out is the new log, open and
- * locked. BUSY if `from` has lost its name. After an error there is nothing to release. */
+/* Replaces the log `from`, which was read, by a new log with this header. Its id must be new, as
+ * an image belongs to one log; without a log the image is all there is, and both keep their id.
+ * With is_repair, damaged bytes are left out, and the old log is kept as PATH.damaged. *to_out is
+ * the new log, open and locked. BUSY if `from` has lost its name. After an error there is nothing
+ * to release. */
 enum unseen_status unseen__log_write_anew(struct unseen__log *to_out,
                                           const struct unseen__log *from,
                                           const struct unseen__log_header *header,

@@ -78,8 +78,8 @@ struct unseen_store {
     struct unseen_store_info info;
 };
 
-/* Makes all later commits fail with this error. Returns STOPPED. NOMEM stops nothing, nor does an error
- * of a store that is only read: the status is returned. */
+/* Makes all later commits fail with this error. Returns STOPPED. NOMEM stops nothing, nor does an
+ * error of a store that is only read: the status is returned. */
 enum unseen_status unseen__store_stop(struct unseen_store *store, enum unseen_status status,
                                       const struct unseen_error *error);
 
@@ -185,8 +185,8 @@ enum unseen_status unseen__check_length(const struct unseen__log *log, struct un
 
 /* ---- output_record.c ---- */
 
-/* Fills in *output as the records before a place in the log leave it. The record that names the file
- * is read. Errors: CORRUPT, IO, NOMEM. */
+/* Fills in *output as the records before a place in the log leave it. The record that names the
+ * file is read. Errors: CORRUPT, IO, NOMEM. */
 enum unseen_status unseen__output_load(const struct unseen__log *log,
                                        const struct unseen__log_head *head,
                                        struct unseen__output *output, struct unseen_error *error);
@@ -250,8 +250,8 @@ struct unseen__gone {
 uint64_t unseen__horizon(uint64_t window, uint64_t time);
 uint64_t unseen__store_horizon(const struct unseen_store *store);
 
-/* Takes the keys out of the set that have this time or an earlier one, `max` at most, and are in the
- * log before `end`. gone may be NULL. */
+/* Takes the keys out of the set that have this time or an earlier one, `max` at most, and are in
+ * the log before `end`. gone may be NULL. */
 enum unseen_status unseen__leave(struct unseen_store *store, uint64_t end, uint64_t horizon,
                                  size_t max, struct unseen__gone *gone, bool *all_left_out,
                                  struct unseen_error *error);
@@ -296,8 +296,8 @@ enum unseen_status unseen__store_reload(struct unseen_store *store, struct unsee
 /* ---- surviving_keys.c ---- */
 
 /* Calls `each` with the surviving keys, in the order of the log, while it returns true. A key
- * survives if it was added after it was last removed, and after the horizon. Reads the log up to `end`, and with
- * skip_damage past damaged bytes. */
+ * survives if it was added after it was last removed, and after the horizon. Reads the log up to
+ * `end`, and with skip_damage past damaged bytes. */
 enum unseen_status unseen__surviving_each(const struct unseen__log *log, uint64_t end,
                                           uint64_t horizon, bool skip_damage,
                                           bool (*each)(void *context, const struct unseen_key *keys,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A store with a window against the dumbest model: for each key, whether it is there and when it came.
- * The clock is the test's: it runs, stands, jumps and goes back. Meanwhile keys are added and removed,
- * the store is closed, killed, rewritten and gets images, and a reader follows. */
+ * A store with a window against the dumbest model: for each key, whether it is there and when it
+ * came. The clock is the test's: it runs, stands, jumps and goes back. Meanwhile keys are added
+ * and removed, the store is closed, killed, rewritten and gets images, and a reader follows. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -82,8 +82,8 @@ static void make_keys(void)
     }
 }
 
-/* What the store may say of a key: certainly there, certainly not, or both, at the end of its window
- * and as long as its change waits. */
+/* What the store may say of a key: certainly there, certainly not, or both, at the end of its
+ * window and as long as its change waits. */
 static bool is_right(const struct entry *entries, size_t id, uint8_t verdict)
 {
     const struct entry *entry = &entries[id];
@@ -352,8 +352,8 @@ static void reopen(void)
     open_writer();
 }
 
-/* Keys of one commit that came at different times leave one after the other, also when the log is read
- * again. */
+/* Keys of one commit that came at different times leave one after the other, also when the log is
+ * read again. */
 static void test_runs(void)
 {
     for (int reopens = 0; reopens < 2; reopens++) {
@@ -375,8 +375,8 @@ static void test_runs(void)
     }
 }
 
-/* A window that turns over takes little more than its live keys, whether the file system takes bytes
- * out of a file or not. */
+/* A window that turns over takes little more than its live keys, whether the file system takes
+ * bytes out of a file or not. */
 static void test_disk(void)
 {
     enum {
@@ -574,8 +574,8 @@ static void test_settings(void)
     CHECK(unseen_store_open(&other, path, &options, &error) == UNSEEN_ERR_UNSUPPORTED);
 }
 
-/* A record of the future in the middle of the log lets nothing leave that is there, and a repair loses
- * no key. */
+/* A record of the future in the middle of the log lets nothing leave that is there, and a repair
+ * loses no key. */
 static void test_forged(void)
 {
     size_t len = 0;
