@@ -3,8 +3,9 @@
 # is: more stages, and in the stages what follows a plus sign here.
 #
 #     release   gcc, warnings are errors: unit tests (those of kernels at each SIMD level), the tool, the crash
-#               harnesses, the replays of the fuzz targets, the checks of the tree (layers, format, packaging, ...)
-#               + the planted faults of the crash harnesses, twice their cases, and tests with the label "all"
+#               harnesses, the checks of the tree (layers, format, packaging, ...)
+#               + the planted faults of the crash harnesses, twice their cases, tests with the label "all", the
+#               benchmarks, and the replays of the fuzz targets
 #     asan      clang, warnings are errors, AddressSanitizer and UBSan: unit tests at the best SIMD level, the crash
 #               harnesses that call the library, the tests of the tool with the label "bytes"
 #               + all tests of the tool, all SIMD levels, and unit tests of what others run through, too
@@ -155,12 +156,17 @@ w3lib_python() {
     echo "$PWD/build/w3lib/bin/python"
 }
 
+# The usual run has the stage fuzz for each corpus, and measures nothing.
+parts=ON
+[ -z "${UNSEEN_TEST_BRIEF-}" ] || parts=OFF
+release="--preset release -DUNSEEN_WERROR=ON -DUNSEEN_BENCH=$parts -DUNSEEN_REPLAYS=$parts"
+
 # What `all` adds to a stage has the label "all".
 not_in_all=
 [ -n "$all" ] || not_in_all='-LE ^all$'
 
 stage_release() {
-    configure_build release all -- --preset release -DUNSEEN_WERROR=ON &&
+    configure_build release all -- $release &&
         UNSEEN_SCRAPY_PYTHON=$(w3lib_python) ctest --preset release $not_in_all
 }
 
@@ -262,7 +268,7 @@ stage_packages() {
 
 stage_systems() {
     local status=0 test
-    configure_build release unseen unseen_static unseen_module -- --preset release -DUNSEEN_WERROR=ON || return 1
+    configure_build release unseen unseen_static unseen_module -- $release || return 1
     for test in tests/systems/*.sh; do
         timed "systems/$(basename "$test" .sh)" "$test" || status=1
     done
@@ -271,7 +277,7 @@ stage_systems() {
 
 stage_pages() {
     local nfailed=0
-    configure_build release unseen -- --preset release -DUNSEEN_WERROR=ON || return 1
+    configure_build release unseen -- $release || return 1
     timed pages/planner tests/pages/planner.sh || nfailed=$((nfailed + 1))
     timed pages/site tests/pages/site.sh || nfailed=$((nfailed + 1))
     closing_line $((2 - nfailed)) 2
@@ -283,12 +289,12 @@ stage_static() {
 }
 
 stage_python() {
-    configure_build release unseen unseen_module -- --preset release -DUNSEEN_WERROR=ON &&
+    configure_build release unseen unseen_module -- $release &&
         tools/python.sh ${all:+checkout} wheel
 }
 
 stage_module() {
-    configure_build release unseen_module -- --preset release -DUNSEEN_WERROR=ON && build_asan unseen_module &&
+    configure_build release unseen_module -- $release && build_asan unseen_module &&
         tools/module.sh redis70 ${all:+valkey80 valkey9} asan
 }
 
@@ -336,7 +342,7 @@ stage_long_serve() {
 
 # The cache guard with 200,000 rows and a million requests for absent keys.
 stage_long_systems() {
-    configure_build release unseen unseen_module -- --preset release -DUNSEEN_WERROR=ON || return 1
+    configure_build release unseen unseen_module -- $release || return 1
     CACHE_GUARD_SCALE=$(scaled 10) tests/systems/cache_guard.sh
 }
 
