@@ -330,6 +330,15 @@ UNSEEN_API enum unseen_status unseen_set_count_keys(
 UNSEEN_API enum unseen_status unseen_set_expire(
     struct unseen_set *set, uint64_t now, size_t max, uint64_t *next_out);
 
+/* Reads a window as people write it: 90s, 10m, 1.5h, 30d, 2w, 1y (365 days), or 90, which is in
+ * seconds. *ms_out is in milliseconds.
+ *
+ * Errors:
+ *   - ARGUMENT: another text; less than a second; more than 100 years of 365 days
+ * Threads: any.
+ * Time: constant. */
+UNSEEN_API enum unseen_status unseen_window_parse(const char *text, uint64_t *ms_out);
+
 /* Makes room for nkeys keys in all, including the keys that the set has. The set takes the memory
  * of a set that was made with this capacity, or keeps its own if that is more. Its answers and its
  * promise stay the same. Beyond nkeys the set grows as usual.

@@ -8,9 +8,6 @@
 #include "characters.h"
 #include "options/options.h"
 
-/* 100 years */
-#define DURATION_MAX (100.0 * 365 * 86400)
-
 /* Parses digits only, exactly up to 2^64 - 1; a double would round. */
 static bool whole(const char *text, int base, uint64_t *out)
 {
@@ -77,31 +74,6 @@ bool number_positive(const char *text, double *out)
     }
     *out = value;
     return true;
-}
-
-bool number_duration(const char *text, uint64_t *ms_out)
-{
-    static const struct {
-        char unit;
-        double seconds;
-    } units[] = {{'\0', 1},    {'s', 1},         {'m', 60},         {'h', 3600},
-                 {'d', 86400}, {'w', 7 * 86400}, {'y', 365 * 86400}};
-    char number[32];
-    const size_t len = strspn(text, "0123456789.");
-    double value = 0;
-    if (len >= sizeof(number) || (text[len] != '\0' && text[len + 1] != '\0')) {
-        return false;
-    }
-    memcpy(number, text, len);
-    number[len] = '\0';
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (units[i].unit == text[len] && number_positive(number, &value)) {
-            value *= units[i].seconds;
-            *ms_out = value >= 1 && value <= DURATION_MAX ? (uint64_t)(value * 1000 + 0.5) : 0;
-            return *ms_out > 0;
-        }
-    }
-    return false;
 }
 
 bool number_rate(const char *text, double *out)

@@ -156,10 +156,6 @@ bool number_rate(const char *text, double *out);
 /* 20, 9.6, 1e3: any number above 0. */
 bool number_positive(const char *text, double *out);
 
-/* 90, 90s, 10m, 1.5h, 24h, 30d, 2w, 1y: from a second to 100 years of 365 days, in
- * milliseconds. */
-bool number_duration(const char *text, uint64_t *ms_out);
-
 /* 600, 0640: the rights of a file in octal. Its owner must be able to read and write it, and nobody
  * may run it. */
 bool number_mode(const char *text, unsigned *out);

@@ -257,7 +257,7 @@ static bool set_key(struct options *o, char *value)
 
 static bool set_window(struct options *o, char *value)
 {
-    return number_duration(value, &o->seen.window);
+    return unseen_window_parse(value, &o->seen.window) == UNSEEN_OK;
 }
 
 static bool set_time(struct options *o, char *value)

@@ -8,6 +8,8 @@
  * times in a queue never fall. */
 #include "set/window.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "hash/key.h"
@@ -283,6 +285,55 @@ enum unseen_status unseen_set_expire(struct unseen_set *set, uint64_t now, size_
     if (next_out) {
         *next_out = __atomic_load_n(&w->next, __ATOMIC_RELAXED);
     }
+    return UNSEEN_OK;
+}
+
+/* ---- text ---- */
+
+/* Reads digits, at most n of them that count. Returns behind them. */
+static const char *read_digits(const char *text, unsigned n, uint64_t *value, uint64_t *scale)
+{
+    for (; *text >= '0' && *text <= '9'; text++) {
+        if (n > 0) {
+            *value = *value * 10 + (uint64_t)(*text - '0');
+            *scale *= 10;
+            n--;
+        }
+    }
+    return text;
+}
+
+/* By hand: the decimal point of strtod is that of the locale. */
+enum unseen_status unseen_window_parse(const char *text, uint64_t *ms_out)
+{
+    static const char units[] = "smhdwy";
+    static const uint64_t lengths[] = {1000,     60000,     3600000,
+                                       86400000, 604800000, UINT64_C(31536000000)};
+    uint64_t whole = 0;
+    uint64_t part = 0;
+    uint64_t scale = 1;
+    const char *at = read_digits(text, 11, &whole, &scale);
+    const bool is_short = at > text && at - text <= 11;
+    scale = 1;
+    if (*at == '.') {
+        const char *const first = ++at;
+        at = read_digits(at, 7, &part, &scale);
+        text = at > first ? text : at; /* digits are missing */
+    }
+    const char *unit = *at ? strchr(units, *at) : units;
+    if (!is_short || text == at || !unit || (*at && at[1])) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    const uint64_t length = lengths[unit - units];
+    const uint64_t most = 100 * lengths[sizeof(units) - 2];
+    if (whole > most / length) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    const uint64_t ms = whole * length + part * length / scale;
+    if (ms < 1000 || ms > most) {
+        return UNSEEN_ERR_ARGUMENT;
+    }
+    *ms_out = ms;
     return UNSEEN_OK;
 }
 

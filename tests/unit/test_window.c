@@ -270,6 +270,57 @@ static void check_refused(void)
     CHECK(!copy);
 }
 
+static void check_texts(void)
+{
+    static const struct {
+        const char *text;
+        uint64_t ms; /* 0: refused */
+    } texts[] = {
+        {"1", 1000},
+        {"90", 90000},
+        {"90s", 90000},
+        {"10m", 600000},
+        {"1.5h", 5400000},
+        {"0.25h", 900000},
+        {"24h", 86400000},
+        {"30d", UINT64_C(2592000000)},
+        {"2w", UINT64_C(1209600000)},
+        {"100y", UINT64_C(3153600000000)},
+        {"1.0001s", 1000},
+        {"1.00000001999999999999999s", 1000},
+        {"3153600000", UINT64_C(3153600000000)},
+        {"000000000000001", 0},
+        {"0", 0},
+        {"0.9", 0},
+        {"", 0},
+        {"s", 0},
+        {".5h", 0},
+        {"1.h", 0},
+        {"1.", 0},
+        {"-1", 0},
+        {"+1", 0},
+        {" 1", 0},
+        {"1 ", 0},
+        {"1hh", 0},
+        {"1h30m", 0},
+        {"1ms", 0},
+        {"1H", 0},
+        {"1e3", 0},
+        {"100.0001y", 0},
+        {"3153600001", 0},
+        {"99999999999999999999", 0},
+        {"99999999999y", 0},
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        uint64_t ms = 0;
+        const enum unseen_status status = unseen_window_parse(texts[i].text, &ms);
+        if (!CHECK_EQ(ms, texts[i].ms) ||
+            !CHECK(status == (texts[i].ms ? UNSEEN_OK : UNSEEN_ERR_ARGUMENT))) {
+            fprintf(stderr, "of %s\n", texts[i].text);
+        }
+    }
+}
+
 int main(void)
 {
     test_start();
@@ -282,5 +333,6 @@ int main(void)
     check_memory();
     check_threads();
     check_refused();
+    check_texts();
     return test_end();
 }

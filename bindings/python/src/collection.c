@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
 #include "collection.h"
 
 #include "errors.h"
 
 #include <string.h>
+#include <time.h>
+
+enum {
+    LEAVING = 8 * ITEMS_BATCH /* keys that may leave a window with each batch */
+};
 
 struct collection *collection_new(PyTypeObject *type)
 {
@@ -24,6 +32,18 @@ void collection_free(PyObject *self)
     Py_DECREF(type);
 }
 
+/* The clock goes on while the machine sleeps, and does not move when the time of day is set. */
+void collection_pass_time(struct collection *c, size_t max)
+{
+    struct timespec t = {0, 0};
+    if (c->reads_clock) {
+        (void)clock_gettime(CLOCK_BOOTTIME, &t); /* fails only for an unknown clock */
+        (void)unseen_set_expire(c->own,
+                                (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000 + 1, max,
+                                NULL); /* it has a window */
+    }
+}
+
 /* ---- One item -------------------------------------------------------------------------------- */
 
 /* Notes whether the store has changed: whether one of the n verdicts tells of a change. */
@@ -37,6 +57,7 @@ static enum unseen_status add(struct collection *c, const struct unseen_bytes *i
                               uint8_t *verdicts)
 {
     if (!c->store) {
+        collection_pass_time(c, LEAVING);
         return unseen_set_add(c->own, items, n, verdicts, NULL);
     }
     size_t ndone = 0;
@@ -49,6 +70,7 @@ static enum unseen_status remove_items(struct collection *c, const struct unseen
                                        size_t n, uint8_t *verdicts)
 {
     if (!c->store) {
+        collection_pass_time(c, LEAVING);
         return unseen_set_remove(c->own, items, n, verdicts, NULL);
     }
     size_t ndone = 0;
@@ -60,6 +82,7 @@ static enum unseen_status remove_items(struct collection *c, const struct unseen
 static enum unseen_status contains(struct collection *c, const struct unseen_bytes *items, size_t n,
                                    uint8_t *verdicts)
 {
+    collection_pass_time(c, LEAVING);
     return unseen_set_contains(c->set, items, n, verdicts, NULL);
 }
 
@@ -157,7 +180,9 @@ PyObject *collection_add_many(PyObject *self, PyObject *iterable)
 PyObject *collection_contains_many(PyObject *self, PyObject *iterable)
 {
     struct collection *c = (struct collection *)self;
-    const struct question question = {&c->gate, GATE_SHARED, c, ask_contains};
+    /* A question to a set with a window lets keys leave: it is a change. */
+    const enum gate_use use = c->reads_clock ? c->changes : GATE_SHARED;
+    const struct question question = {&c->gate, use, c, ask_contains};
     return items_ask(state_of(self), &question, iterable);
 }
 
@@ -208,7 +233,11 @@ static struct unseen_set_stats stats_of(const struct collection *c)
 Py_ssize_t collection_length(PyObject *self)
 {
     struct collection *c = (struct collection *)self;
-    return collection_is_open(c) ? (Py_ssize_t)stats_of(c).nkeys : -1;
+    if (!collection_is_open(c)) {
+        return -1;
+    }
+    collection_pass_time(c, LEAVING);
+    return (Py_ssize_t)stats_of(c).nkeys;
 }
 
 PyObject *collection_profile(PyObject *self, void *Py_UNUSED(unused))
@@ -222,11 +251,21 @@ PyObject *collection_info(struct collection *c)
     if (!collection_is_open(c)) {
         return NULL;
     }
+    collection_pass_time(c, LEAVING);
     const struct unseen_set_stats stats = stats_of(c);
     const double nkeys = (double)stats.nkeys;
-    return Py_BuildValue(
+    PyObject *dict = Py_BuildValue(
         "{s:K,s:s,s:d,s:d,s:d,s:d,s:K,s:s}", "keys", (unsigned long long)stats.nkeys, "filter",
         stats.filter, "fpr_promise", stats.fpr_promise, "fpr_estimate", stats.fpr_estimate, "fill",
         stats.fill, "bits_per_key", nkeys > 0 ? 8 * (double)stats.memory / nkeys : 0.0,
         "memory_bytes", (unsigned long long)stats.memory, "profile", unseen_set_profile(c->set));
+    PyObject *window = dict && c->has_window
+                           ? Py_BuildValue("{s:d,s:K}", "window", (double)stats.window / 1000,
+                                           "leaving", (unsigned long long)stats.nleaving)
+                           : NULL;
+    if (dict && c->has_window && (!window || PyDict_Update(dict, window) != 0)) {
+        Py_CLEAR(dict);
+    }
+    Py_XDECREF(window);
+    return dict;
 }

@@ -16,6 +16,8 @@ struct collection {
     PyObject *path;               /* bytes, of a store */
     PyObject *weak_references;
     bool has_changed;      /* a store, since its last commit */
+    bool has_window;       /* a set */
+    bool reads_clock;      /* a set with a window, whose time is that of the machine */
     unsigned threads;      /* that a set is for */
     enum gate_use changes; /* a set for many threads is shared by those that change it */
 };
@@ -43,6 +45,10 @@ void collection_free(PyObject *self);
 
 /* True if the object may be used now, with the GIL. False with an exception set. */
 bool collection_is_open(struct collection *c);
+
+/* Tells a set with a window that reads a clock what time it is. At most `max` keys leave, and those
+ * that would leave too late. The set may be changed now. */
+void collection_pass_time(struct collection *c, size_t max);
 
 /* A dict of the statistics, by the names that `unseen info --json` prints. */
 PyObject *collection_info(struct collection *c);

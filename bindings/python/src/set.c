@@ -30,22 +30,29 @@ static PyObject *set_wrap(const struct state *state, struct unseen_set *set, uns
 
 static PyObject *set_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"profile", "rules",   "filter", "fpr",          "capacity", "key_bits",
-                            "seed",    "threads", "hashes", "bits_per_key", NULL};
+    static char *names[] = {"profile",  "rules", "filter",  "fpr",    "capacity",
+                            "key_bits", "seed",  "threads", "hashes", "bits_per_key",
+                            "window",   "now",   NULL};
     struct state *state = PyType_GetModuleState(type);
     struct unseen_set_options options = {.size = sizeof(options)};
     struct setting capacity = {state, "capacity", 0, UINT64_MAX, 0};
     struct setting key_bits = {state, "key_bits", 0, UINT_MAX, 0};
     struct setting threads = {state, "threads", 0, UINT_MAX, 1};
     struct setting hashes = {state, "hashes", 0, UINT_MAX, 0};
+    struct time_setting window = {state, "window", 0, false};
+    struct time_setting now = {state, "now", 0, false};
     PyObject *profile = NULL;
     PyObject *rules = NULL;
     Py_ssize_t seed_len = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O$OzdO&O&z#O&O&d:Set", names, &profile, &rules,
-                                     &options.filter, &options.fpr, settings_number, &capacity,
-                                     settings_number, &key_bits, &options.seed, &seed_len,
-                                     settings_number, &threads, settings_number, &hashes,
-                                     &options.bits_per_key)) {
+    if (!PyArg_ParseTupleAndKeywords(
+            args, kwargs, "|O$OzdO&O&z#O&O&dO&O&:Set", names, &profile, &rules, &options.filter,
+            &options.fpr, settings_number, &capacity, settings_number, &key_bits, &options.seed,
+            &seed_len, settings_number, &threads, settings_number, &hashes, &options.bits_per_key,
+            settings_window, &window, settings_time, &now)) {
+        return NULL;
+    }
+    if (now.is_given && !window.is_given) {
+        PyErr_SetString(state->errors[ERROR_SETTING], "now is the time of a set with a window");
         return NULL;
     }
     if (profile && profile != Py_None && !PyUnicode_Check(profile)) {
@@ -63,12 +70,21 @@ static PyObject *set_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     options.threads = (unsigned)threads.value;
     options.hashes = (unsigned)hashes.value;
     options.seed_len = (size_t)seed_len;
+    options.window = window.ms;
     options.profile = unseen_url_id(url_of(url));
     struct unseen_set *set;
     struct unseen_error error;
     const enum unseen_status status = unseen_set_create(&set, &options, &error);
     PyObject *made = status == UNSEEN_OK ? set_wrap(state, set, options.threads)
                                          : errors_set(state, status, &error);
+    if (made && window.is_given) {
+        struct collection *c = (struct collection *)made;
+        c->has_window = true;
+        c->reads_clock = !now.is_given;
+        if (now.is_given) {
+            (void)unseen_set_expire(c->own, now.ms + 1, 0, NULL); /* it has a window */
+        }
+    }
     Py_DECREF(url);
     return made;
 }
@@ -85,6 +101,47 @@ static PyObject *set_repr(PyObject *self)
     return n < 0 ? NULL
                  : PyUnicode_FromFormat("<unseen.Set of %zd, %s>", n,
                                         unseen_set_profile(((struct collection *)self)->set));
+}
+
+/* ---- Time ------------------------------------------------------------------------------------ */
+
+/* The library takes no time 0. */
+static enum unseen_status pass_time(struct collection *c, const struct time_setting *now)
+{
+    if (!now->is_given) {
+        collection_pass_time(c, SIZE_MAX);
+        return UNSEEN_OK;
+    }
+    return unseen_set_expire(c->own, now->ms + 1, SIZE_MAX, NULL);
+}
+
+static PyObject *set_expire(PyObject *self, PyObject *args)
+{
+    struct collection *c = (struct collection *)self;
+    struct state *state = state_of(self);
+    struct time_setting now = {state, "now", 0, false};
+    if (!PyArg_ParseTuple(args, "|O&:expire", settings_time, &now)) {
+        return NULL;
+    }
+    if (!c->has_window) {
+        return errors_set(state, UNSEEN_ERR_UNSUPPORTED, NULL);
+    }
+    if (c->reads_clock == now.is_given) {
+        PyErr_SetString(state->errors[ERROR_SETTING],
+                        c->reads_clock ? "the set reads a clock: give the time to a set that was "
+                                         "made with now="
+                                       : "the set was made with now=, and reads no clock: "
+                                         "expire(now)");
+        return NULL;
+    }
+    if (!gate_enter(&c->gate, GATE_ALONE)) {
+        return NULL;
+    }
+    PyThreadState *saved = PyEval_SaveThread();
+    (void)pass_time(c, &now); /* it has a window */
+    PyEval_RestoreThread(saved);
+    gate_leave(&c->gate, GATE_ALONE);
+    return Py_NewRef(Py_None);
 }
 
 /* ---- Saving and loading ---------------------------------------------------------------------- */
@@ -215,6 +272,12 @@ static PyMethodDef set_methods[] = {
     {"info", set_info, METH_NOARGS,
      PyDoc_STR("info($self, /)\n--\n\nA dict of statistics: keys, filter, profile, memory_bytes, "
                "bits_per_key, fill (0 to 1), fpr_promise and fpr_estimate (as the set is now).")},
+    {"expire", set_expire, METH_VARARGS,
+     PyDoc_STR(
+         "expire($self, now=None, /)\n--\n\nOf a set with a window: forgets what has left it. "
+         "now is the time in seconds, of a set that was made with now=; the latest time "
+         "counts. Any other set reads a clock at each call, and expire() gives back memory "
+         "while nothing is added.")},
     {"save", set_save, METH_O,
      PyDoc_STR("save($self, file, /)\n--\n\nWrites the set to a file (str, bytes or a path), in "
                "one step, for Set.load. Only the owner may read the file, because it holds the "
@@ -233,7 +296,7 @@ static PyGetSetDef set_getters[] = {
 static PyType_Slot set_slots[] = {
     {Py_tp_doc,
      "Set(profile='crawl', *, rules=(), filter='compact', fpr=5e-9, capacity=0, key_bits=128,\n"
-     "    seed=None, threads=1, hashes=0, bits_per_key=0)\n--\n\n"
+     "    seed=None, threads=1, hashes=0, bits_per_key=0, window=0, now=None)\n--\n\n"
      "A set of URLs in memory, in 4 to 6 bytes each. It never takes a seen URL for new, and a new\n"
      "URL for seen with a probability of at most fpr. a | b is the union of two sets that were "
      "made\nwith one seed. SettingError: a setting is unknown or out of its range.\n\n"
@@ -247,12 +310,21 @@ static PyType_Slot set_slots[] = {
      "capacity.\n"
      "capacity: the number of URLs to make room for; 0: unknown.\n"
      "key_bits: 64, 96 or 128 bits of a key are kept. A set of n URLs is wrong n / 2**key_bits "
-     "more\n    often; compact with a rate below 5.5e-10 needs 96.\n"
+     "more\n    often; compact with a rate below 5.5e-10 needs 96. With a window so few are the "
+     "default.\n"
      "seed: str or bytes from which the secret of the keys is derived; None: a random secret. "
      "Whoever\n    knows the seed can make URLs that hide others.\n"
      "threads: so many threads can change the set at once; others wait.\n"
      "hashes, bits_per_key: the shape of a 'bloom' filter in place of fpr: it has bits_per_key * "
-     "capacity\n    bits, and a URL sets so many of them. 0: what fits the other."},
+     "capacity\n    bits, and a URL sets so many of them. 0: what fits the other.\n"
+     "window: a URL is new again so many seconds after it was last new ('90s', '10m', '24h' or "
+     "'30d' as\n"
+     "    text). A repeat does not prolong it. 8 bytes more for each URL; such a set is not saved, "
+     "and "
+     "has\n    no union.\n"
+     "now: the time, in seconds since any moment: the set then reads no clock, and expire(now) "
+     "tells "
+     "the\n    time."},
     {Py_tp_new, set_new},
     {Py_tp_dealloc, set_dealloc},
     {Py_tp_methods, set_methods},

@@ -2,6 +2,9 @@
 #include "settings.h"
 
 #include <stdbool.h>
+#include <string.h>
+
+#include <unseen.h>
 
 int settings_number(PyObject *object, void *out)
 {
@@ -23,5 +26,62 @@ int settings_number(PyObject *object, void *out)
                      (unsigned long long)setting->min, (unsigned long long)setting->max, object);
         return 0;
     }
+    return 1;
+}
+
+/* Says that a time is out of its bounds. Returns 0. */
+static int is_no_time(const struct time_setting *setting, const char *bounds, PyObject *object)
+{
+    PyErr_Format(setting->state->errors[ERROR_SETTING], "%s is %s, not %R", setting->name, bounds,
+                 object);
+    return 0;
+}
+
+int settings_window(PyObject *object, void *out)
+{
+    static const char bounds[] = "a time from a second to 100 years, in seconds or as '90s', "
+                                 "'10m', '1.5h', '30d', '2w' or '1y'";
+    struct time_setting *setting = out;
+    if (object == Py_None) {
+        return 1;
+    }
+    setting->is_given = true;
+    if (PyUnicode_Check(object)) {
+        Py_ssize_t len = 0;
+        const char *text = PyUnicode_AsUTF8AndSize(object, &len);
+        if (text && strlen(text) == (size_t)len &&
+            unseen_window_parse(text, &setting->ms) == UNSEEN_OK) {
+            return 1;
+        }
+        PyErr_Clear();
+        return is_no_time(setting, bounds, object);
+    }
+    const double seconds = PyFloat_AsDouble(object);
+    if (seconds == -1 && PyErr_Occurred()) {
+        return 0;
+    }
+    setting->is_given = seconds != 0;
+    if (seconds != 0 && !(seconds >= 1 && seconds <= 100.0 * 365 * 86400)) {
+        return is_no_time(setting, bounds, object);
+    }
+    setting->ms = (uint64_t)(seconds * 1000 + 0.5);
+    return 1;
+}
+
+int settings_time(PyObject *object, void *out)
+{
+    struct time_setting *setting = out;
+    if (object == Py_None) {
+        return 1;
+    }
+    const double seconds = PyFloat_AsDouble(object);
+    if (seconds == -1 && PyErr_Occurred()) {
+        return 0;
+    }
+    if (!(seconds >= 0 && seconds <= 9007199254740992.0 / 1000)) {
+        return is_no_time(setting, "a number of seconds from 0 to 2**53 / 1000", object);
+    }
+    setting->is_given = true;
+    setting->ms = (uint64_t)(seconds * 1000 + 0.5);
     return 1;
 }

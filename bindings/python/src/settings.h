@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whole numbers as arguments, which "K" and "I" of PyArg_Parse would cut. */
+ * Whole numbers as arguments, which "K" and "I" of PyArg_Parse would cut; and times. */
 #ifndef UNSEEN_PYTHON_SETTINGS_H
 #define UNSEEN_PYTHON_SETTINGS_H
+
+#include <stdbool.h>
 
 #include "state.h"
 
@@ -18,5 +20,19 @@ struct setting {
 /* A converter ("O&") into a struct setting: TypeError, or SettingError for a number out of its
  * bounds. */
 int settings_number(PyObject *object, void *setting);
+
+/* A number of seconds, and what it is called. */
+struct time_setting {
+    const struct state *state;
+    const char *name;
+    uint64_t ms;
+    bool is_given;
+};
+
+/* Converters into a struct time_setting: TypeError, or SettingError. The first takes a window: a
+ * number of seconds, or text such as '10m'; 0 and None mean that there is none. The second takes a
+ * time in seconds. */
+int settings_window(PyObject *object, void *setting);
+int settings_time(PyObject *object, void *setting);
 
 #endif

@@ -4,6 +4,7 @@
 import os
 import random
 import tempfile
+import time
 import unittest
 
 import unseen
@@ -54,6 +55,73 @@ class Methods(unittest.TestCase):
             self.assertEqual(s.add_many(made).count(True), 3000)
             self.assertEqual(len(s), 3000)
         self.assertEqual(unseen.Set().add_many([]).tolist(), [])
+
+    def test_window(self):
+        s = unseen.Set("none", window="10s", now=1000)
+        self.assertEqual(s.info()["window"], 10)
+        self.assertEqual(s.add_many(["a", "b", "a"]).tolist(), [True, True, False])
+        s.expire(1009.999)
+        self.assertFalse(s.add("a"))
+        self.assertEqual(s.info()["leaving"], 2)
+        s.expire(1010)
+        self.assertEqual(len(s), 0)
+        self.assertTrue(s.add("a"))
+        s.expire(1)  # the latest time counts
+        self.assertIn("a", s)
+        s.expire(1015)
+        self.assertTrue(s.remove("a"))
+        self.assertTrue(s.add("a"))
+        s.expire(1020)
+        self.assertIn("a", s)
+        s.expire(1025)
+        self.assertNotIn("a", s)
+
+    def test_window_of_the_clock(self):
+        for threads in 1, 4:
+            s = unseen.Set("none", window=3600, threads=threads)
+            self.assertTrue(s.add("a"))
+            self.assertEqual(s.contains_many(["a", "b"]), [True, False])
+            self.assertFalse(s.add("a"))
+            s.expire()
+            self.assertEqual(len(s), 1)
+        s = unseen.Set("none", window=1)
+        self.assertTrue(s.add("a"))
+        deadline = time.monotonic() + 60
+        while "a" in s and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertNotIn("a", s)
+        self.assertEqual(s.contains_many(["a"]), [False])
+        self.assertTrue(s.add("a"))
+
+    def test_window_refused(self):
+        for wrong in 0.5, -1, 3.2e9, float("nan"), float("inf"), "0", "1h30m", "", "10m\0", "\udc80":
+            with self.assertRaisesRegex(unseen.SettingError, "window is a time from a second to 100 years"):
+                unseen.Set(window=wrong)
+        for wrong in [1], b"10m":
+            with self.assertRaises(TypeError):
+                unseen.Set(window=wrong)
+        for none in 0, None, 0.0:
+            s = unseen.Set(window=none)
+            with self.assertRaises(unseen.UnsupportedError):
+                s.expire()
+            self.assertNotIn("window", s.info())
+        with self.assertRaisesRegex(unseen.SettingError, "now is the time of a set with a window"):
+            unseen.Set(now=1)
+        with self.assertRaisesRegex(unseen.SettingError, "now is a number of seconds"):
+            unseen.Set(window=1, now=-1)
+        with self.assertRaisesRegex(unseen.SettingError, "reads a clock"):
+            unseen.Set(window=1).expire(5)
+        with self.assertRaisesRegex(unseen.SettingError, "reads no clock"):
+            unseen.Set(window=1, now=0).expire()
+        with self.assertRaisesRegex(unseen.SettingError, "now is a number of seconds"):
+            unseen.Set(window=1, now=0).expire(float("nan"))
+        with self.assertRaisesRegex(unseen.UnsupportedError, "compact and counting have"):
+            unseen.Set(filter="bloom", capacity=1000, fpr=1e-3, window="1h")
+        s = unseen.Set(seed="x", window="1h")
+        with self.assertRaisesRegex(unseen.UnsupportedError, "cannot be copied"):
+            s | s
+        with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(unseen.UnsupportedError, "cannot be saved"):
+            s.save(os.path.join(folder, "s"))
 
     def test_odd_strings(self):
         odd = ["", b"", "\0", b"\0a", "x\0y", "ä", "日本", b"\xff\xfe", "http://e.com/\x7f", "a" * 65536, b"b" * 65536]
