@@ -542,15 +542,21 @@ static bool keeps_rules(const struct domain *d)
 
 /* ---- The plain mapping ------------------------------------------------------------------------*/
 
-/* How much of a run to map if it must be cut: not in front of a mark if that is possible. */
-static size_t cut_run(const uint32_t *points, size_t n)
+/* How much of a run to map if it is to be cut at about `max`: never in front of a mark, which
+ * belongs to the letter before it. */
+static size_t cut_run(const uint32_t *points, size_t n, size_t max)
 {
-    for (size_t i = n; i > 0 && i + n / 8 + 2 > n; i--) {
-        if (is_alnum(points[i]) || !is_mark(points[i])) {
-            return i;
-        }
+    size_t cut = max < n ? max : n;
+    while (cut > 0 && cut < n && !is_alnum(points[cut]) && is_mark(points[cut])) {
+        cut--;
     }
-    return n;
+    if (cut > 0) {
+        return cut;
+    }
+    for (cut = max + 1; cut < n && !is_alnum(points[cut]) && is_mark(points[cut]);) {
+        cut++;
+    }
+    return cut;
 }
 
 /* Maps the first part of n code points into the label, as many as *n says afterwards. */
@@ -560,11 +566,13 @@ static bool map_run(struct domain *to, const uint32_t *points, size_t *n)
     size_t nmapped = 0;
     char *ascii = NULL;
     const size_t all = *n;
+    bool has_many_marks = false; /* too many for libidn2, in a label longer than those of DNS */
     int error = IDN2_TOO_BIG_LABEL;
     while (is_too_long(error)) {
-        *n = all > to->run_max ? cut_run(points, to->run_max) : all;
+        *n = has_many_marks ? to->run_max : cut_run(points, all, to->run_max);
         error = lookup(leader, points, *n, MAPPED, &ascii);
         if (is_too_long(error)) {
+            has_many_marks |= *n > to->run_max;
             to->run_max = *n / 2;
             error = *n == 1 ? IDN2_DISALLOWED : error;
         }

@@ -273,6 +273,46 @@ static void test_limits(void)
     CHECK(!repeat_to_ascii("\xc3\xa9.", "xn--", 60, "a-9ca", out, &len));
 }
 
+/* Writes a label that needs the plain mapping: letters, and marks that one letter has, of which
+ * normalising puts those below the letter first. */
+static void write_marked(char *to, int nletters, bool composed, int nmarks, bool sorted)
+{
+    to = stpcpy(to, "\xe2\x98\x95"); /* a symbol */
+    for (int i = 0; i < nletters; i++) {
+        to = stpcpy(to, composed ? "\xe1\xba\xbf" : "e\xcc\x82\xcc\x81");
+    }
+    to = stpcpy(to, "\xd0\xb6");
+    for (int i = 0; i < 2 * nmarks; i++) {
+        const bool below = sorted ? i < nmarks : i % 2 == 1;
+        to = stpcpy(to, below ? "\xcc\xa4" : "\xcc\x82");
+    }
+}
+
+/* However long a label is and wherever it is cut for libidn2, all spellings of it are one. */
+static void test_cuts(void)
+{
+    char in[1024];
+    char wanted[OUT];
+    char out[OUT];
+    size_t wanted_len = 0;
+    size_t len = 0;
+    for (int nletters = 0; nletters <= 16; nletters++) {
+        for (int nmarks = 1; nmarks <= 17; nmarks++) {
+            write_marked(in, nletters, true, nmarks, true);
+            const bool is_name = to_ascii(in, strlen(in), wanted, &wanted_len);
+            CHECK(is_name);
+            for (int how = 0; how < 3; how++) {
+                write_marked(in, nletters, how & 1, nmarks, how & 2);
+                CHECK(to_ascii(in, strlen(in), out, &len) && len == wanted_len &&
+                      memcmp(out, wanted, len) == 0);
+                /* What is printed is read again as itself. */
+                CHECK(to_ascii(out, len, in, &len) && len == wanted_len &&
+                      memcmp(in, wanted, len) == 0);
+            }
+        }
+    }
+}
+
 /* Right-to-left scripts and Unicode 15; NULL: refused. */
 static void test_scripts(void)
 {
@@ -487,6 +527,7 @@ int main(void)
     test_addresses();
     test_names();
     test_limits();
+    test_cuts();
     test_scripts();
     const size_t nrows = scheme_vectors("vectors/idna.tsv", check_row);
     printf("%zu rows\n", nrows);
