@@ -101,7 +101,21 @@ for what, parts in FIELDS.items():
     report(f"unseen -k 30000, {what}", measure(["-j1", "-q", "-k", "30000", "-t", ","], "evil"), ordinary)
 
 ENTRIES = {
-    "expressions": [(b"||", b"a.", b"com^", 250), (b"", b"a/../", b"", 65000), (b"||", "\u3300.".encode(), b"com^", 250), (b"", b"%25", b".com", 4000)],
+    "expressions": [
+        (b"||", b"a.", b"com^", 250),
+        (b"", b"a/../", b"", 65000),
+        (b"||", "\u3300.".encode(), b"com^", 250),
+        (b"", b"%25", b".com", 4000),
+        (b"0.0.0.0", b" a.b", b"", 65000),
+        (b"0.0.0.0 a.b", b"#", b"", 65000),
+        (b"||a.b^$", b"all,", b"all", 65000),
+        (b"a.b#", b"@", b"#", 65000),
+        (b"address=/", b"a.b/", b"", 65000),
+        (b"server=", b"/", b"", 65000),
+        (b'local-zone: "', b"a.", b'" static', 250),
+        (b"", b"a.", b" 60 IN CNAME .", 250),
+        (b"a.b", b" IN", b" CNAME .", 65000),
+    ],
     "mail": [(b'"', b"\\a", b'"@e.com', 4000), (b"a@", b"b.", b"com", 4000), (b"a@", "e\u0301.".encode(), b"com", 4000)],
     "ip": [(b"1", b"0", b"", 4000), (b"::", b"1:", b"", 4000), (b"1.2.3.", "\uff10".encode(), b"1", 1000)],
     "phone": [(b"+", b"(1)", b"", 4000), (b"+86", b" 1", b"", 4000)],
@@ -113,6 +127,25 @@ for kind, files in ENTRIES.items():
         write("evil", *parts)
         goal = 100 if max(parts[1]) >= 0x80 else GOAL
         report(f"build, {kind}, {parts[1].decode()!a}", measure([*options, "{work}/list"], "evil"), ordinary, goal)
+
+IMPORTS = {
+    "lines": [(b"http://e.com/b", b"a", b"", 65000), (b"", b"a", b"", 1)],
+    "anew": [(b"http://e.com/", b"a/../", b"", 65000), (b"http://", "\u3300.".encode(), b"com/", 250)],
+    "requests.seen": [(b"", b"0", b"", 40), (b"", b"\r", b"", 4000)],
+}
+for source, files in IMPORTS.items():
+    for parts in files:
+        write("evil", *parts)
+        goal = 100 if max(parts[1]) >= 0x80 or parts[3] == 1 else GOAL
+        settings = ["-p", "none"] if source == "requests.seen" else []
+        times = []
+        for _ in range(rounds):
+            for old in os.listdir(work.name):
+                if old.startswith("made"):
+                    os.remove(path(old))
+            times.append(cpu([tool, "import", "--format", source, *settings, path("made"), path("evil")]))
+        ns = statistics.median(times) * 1e9 / os.path.getsize(path("evil"))
+        report(f"import, {source}, {parts[1].decode()!a}", ns, ordinary, goal)
 
 
 def used(pid):
@@ -166,6 +199,7 @@ PROTOCOLS = {
     "lines": ("store.unseen", [], b"C http://%s/news/story\n"),
     "lines, batches": ("store.unseen", [], b"B 2 C\nhttp://%s/news/story\nhttp://%s/news/story\n"),
     "squid": ("urls.list", ["--protocol", "squid"], b"http://%s/news/story - - GET\n"),
+    "squid-rewrite": ("urls.list", ["--protocol", "squid-rewrite", "--redirect", "http://a/"], b"http://%s/news/story - - GET\n"),
     "tcp-table": ("urls.list", ["--protocol", "tcp-table"], b"get http://%s/news/story\n"),
     "socketmap": ("urls.list", ["--protocol", "socketmap"], b"%d:m http://%s/news/story,"),
     "postfix-policy": ("mail.list", ["--protocol", "postfix-policy"], b"request=smtpd_access_policy\nsender=a@%s\n\n"),
