@@ -216,8 +216,18 @@ run remove "block $odd" urls
 expect 0 '' ''
 seq 100000 | unseen add --seed 1 -p none --filter counting --capacity 100000 --fpr 0.01 "half $odd"
 seq 100001 200000 | unseen check "half $odd" > wrong
+cp "half $odd" kept
 run remove "half $odd" wrong
 follow ''
+cp kept "half $odd"
+run recheck "half $odd" wrong
+follow ''
+run recheck "half $odd" wrong
+holds [ ! -s err ]
+seq 3 > three
+hint '' allow "half $odd" three
+run check "half $odd" three
+expect 1 '' ''
 
 # A store and its leases.
 for store in "leased $odd" "-leased $odd"; do
