@@ -155,6 +155,26 @@ static void check_part(const struct key *key, size_t part, struct unseen_bytes r
     check_cut(key, part, record, room);
 }
 
+/* A field lies between two separators, and the last one ends the record. */
+static void check_field(const struct key *key, size_t part, struct unseen_bytes record,
+                        struct text *room)
+{
+    const struct unseen_bytes text = find(key, part, record, room);
+    size_t nbefore = 0;
+    size_t nfields = 1;
+    for (size_t i = 0; i < record.len; i++) {
+        nbefore += text.data && record.data + i < text.data && record.data[i] == '\t';
+        nfields += record.data[i] == '\t';
+    }
+    require(!text.data == (key->parts[part].field > nfields));
+    if (text.data) {
+        const char *end = text.data + text.len;
+        require(nbefore + 1 == key->parts[part].field);
+        require(text.len == 0 || !memchr(text.data, '\t', text.len));
+        require(end == record.data + record.len || *end == '\t');
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     static struct text room;
@@ -175,6 +195,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     for (size_t i = 0; i < key.nparts; i++) {
         if (key.parts[i].nsteps > 0 && key.parts[i].field == 0) {
             check_part(&key, i, record, &room);
+        } else if (key.parts[i].nsteps == 0) {
+            check_field(&key, i, record, &room);
         } else {
             (void)find(&key, i, record, &room);
         }

@@ -1429,13 +1429,6 @@ UNSEEN_API size_t unseen_lines_split(const void *data, size_t len, char delimite
 UNSEEN_API size_t unseen_lines_trim(
     const struct unseen_bytes *lines, size_t n, struct unseen_bytes *texts_out);
 
-/* The field'th field, from 1, of a line whose fields are separated by single delimiter bytes. If
- * the line has fewer fields, the result is empty and its data NULL.
- *
- * Time: linear in the bytes up to the end of the field. */
-UNSEEN_API struct unseen_bytes unseen_lines_field(
-    struct unseen_bytes line, char delimiter, size_t field);
-
 /* ---- Errors, memory, processor level, version --------------------------------------------------
  *
  *     struct unseen_error error;

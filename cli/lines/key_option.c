@@ -152,6 +152,25 @@ bool key_has_field(const struct key *key)
 
 /* ---- Finding --------------------------------------------------------------------------------- */
 
+/* The field'th field, from 1, of a line; its data is NULL if the line has fewer. Separators are
+ * single bytes and never quoted, as for cut(1). */
+static struct unseen_bytes find_field(struct unseen_bytes line, char separator, size_t field)
+{
+    const char *at = line.data;
+    size_t left = line.len;
+    for (;;) {
+        const char *end = left ? memchr(at, separator, left) : NULL;
+        if (--field == 0) {
+            return (struct unseen_bytes){at, end ? (size_t)(end - at) : left};
+        }
+        if (!end) {
+            return (struct unseen_bytes){NULL, 0};
+        }
+        left -= (size_t)(end - at) + 1;
+        at = end + 1;
+    }
+}
+
 /* Finds the field of a part, and the value at its path. The data is NULL if there is no such
  * part. */
 static struct unseen_bytes find_value(const struct key *key, const struct key_part *p,
@@ -161,7 +180,7 @@ static struct unseen_bytes find_value(const struct key *key, const struct key_pa
     struct unseen_bytes text = line;
     struct unseen_bytes value = none;
     if (p->field > 0) {
-        text = unseen_lines_field(line, separator, p->field);
+        text = find_field(line, separator, p->field);
     }
     if (p->nsteps == 0 || !text.data) {
         return text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines and fields against the dumbest correct version, one byte at a time. */
+ * Lines against the dumbest correct version, one byte at a time. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE 1
 #endif
@@ -101,31 +101,6 @@ static void check_split_edges(void)
     CHECK_EQ(lines[1].len, 0);
 }
 
-static bool field_is(const char *line, size_t len, size_t field, const char *want)
-{
-    struct unseen_bytes got = unseen_lines_field((struct unseen_bytes){line, len}, '\t', field);
-    if (!want) {
-        return got.data == NULL && got.len == 0;
-    }
-    return got.data != NULL && got.len == strlen(want) && memcmp(got.data, want, got.len) == 0;
-}
-
-static void check_field(void)
-{
-    CHECK(field_is("a\tbc\t\td", 7, 1, "a"));
-    CHECK(field_is("a\tbc\t\td", 7, 2, "bc"));
-    CHECK(field_is("a\tbc\t\td", 7, 3, ""));
-    CHECK(field_is("a\tbc\t\td", 7, 4, "d"));
-    CHECK(field_is("a\tbc\t\td", 7, 5, NULL));
-    CHECK(field_is("a\tbc\t\td", 7, 0, NULL));
-    CHECK(field_is("a\t", 2, 2, ""));
-    CHECK(field_is("", 0, 1, ""));
-    CHECK(field_is("", 0, 2, NULL));
-    CHECK(field_is("plain", 5, 1, "plain"));
-    CHECK(field_is(test_guarded("x\ty", 3), 3, 2, "y"));
-    CHECK(field_is(test_guarded("x\ty", 3), 3, 3, NULL));
-}
-
 static bool text_is(const char *line, size_t len, const char *text)
 {
     struct unseen_bytes it = {line, len};
@@ -171,7 +146,6 @@ int main(void)
     check_split_edges();
     check_split_lengths();
     check_split_random();
-    check_field();
     check_trim();
     check_model_fails();
     return test_end();
