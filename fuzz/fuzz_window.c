@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2) {
         return 0;
     }
-    model_create(&m, data, (struct unseen_allocator){pool_alloc, pool_free, NULL});
+    model_create(&m, data, UNSEEN_CPU_AUTO, (struct unseen_allocator){pool_alloc, pool_free, NULL});
     size_t noperations = 0;
     for (size_t at = 2; at + MODEL_OPERATION <= size && noperations < OPERATIONS_MAX;
          at += MODEL_OPERATION, noperations++) {

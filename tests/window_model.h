@@ -32,7 +32,7 @@ static const uint64_t model_windows[] = {1, 50, 1000, 20000, 3000000, UINT64_C(3
 
 /* head[0] chooses the window, head[1] the filter, the threads and the kind of clock. The context of
  * the allocator is a test_allocator. */
-static inline void model_create(struct window_model *m, const uint8_t head[2],
+static inline void model_create(struct window_model *m, const uint8_t head[2], enum unseen_cpu cpu,
                                 struct unseen_allocator allocator)
 {
     static const uint64_t seed = 1;
@@ -54,6 +54,7 @@ static inline void model_create(struct window_model *m, const uint8_t head[2],
         .threads = (head[1] & 48) == 48 ? 2 : 1,
         .seed = &seed,
         .seed_len = sizeof(seed),
+        .cpu = cpu,
         .allocator = &allocator,
         .window = m->window,
     };

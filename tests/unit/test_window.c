@@ -2,7 +2,7 @@
  *
  * Sets that forget by time. Random operations against a list of keys and times; the answers do not
  * depend on how lines are divided into calls; memory, also after a burst; threads; what is refused.
- * Label: threads */
+ * Label: threads, kernels */
 #include "test.h"
 
 #define require CHECK
@@ -56,7 +56,7 @@ static void check_model(void)
     uint64_t random = 5;
     for (unsigned kind = 0; kind < 128 * test_scale(); kind++) {
         const uint8_t head[2] = {(uint8_t)(kind / 2), (uint8_t)(kind % 64)};
-        model_create(&m, head, (struct unseen_allocator){test_alloc, test_free, NULL});
+        model_create(&m, head, test_cpu, (struct unseen_allocator){test_alloc, test_free, NULL});
         for (int step = 0; step < 120; step++) {
             const uint64_t x = test_random(&random);
             uint8_t bytes[MODEL_OPERATION];
