@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs what the tests need, then builds and runs them: some 15 minutes on 2 quiet cores. `all` runs what else there
+# Installs what the tests need, then builds and runs them: some 20 minutes on 2 quiet cores. `all` runs what else there
 # is: more stages, and in the stages what follows a plus sign here.
 #
 #     release   gcc, warnings are errors: unit tests (those of kernels at each SIMD level), the tool, the crash
