@@ -38,3 +38,13 @@ uint64_t clock_milliseconds(void)
 {
     return (uint64_t)(clock_now() * 1000) + 1;
 }
+
+uint64_t clock_since_1970(void)
+{
+    struct timespec t = {0, 0};
+    if (getenv("UNSEEN_TEST_CLOCK")) {
+        return clock_milliseconds();
+    }
+    (void)clock_gettime(CLOCK_REALTIME, &t); /* as above */
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}

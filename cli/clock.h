@@ -18,4 +18,8 @@ double clock_now(void);
 /* Never 0, which callers use for "not yet". */
 uint64_t clock_milliseconds(void);
 
+/* The time of day, which a store keeps: milliseconds since 1970. With UNSEEN_TEST_CLOCK it is the
+ * same as above. */
+uint64_t clock_since_1970(void);
+
 #endif

@@ -923,7 +923,8 @@ struct unseen_store_options {
 
     /* A setting of the store: it forgets by time. A key is seen for so many milliseconds after it
      * was last new, 1,000 to 100 years; a repeat does not prolong it. unseen_store_expire tells the
-     * time. "compact" and "counting" take a window; a store without a log does not.
+     * time, and must before the first add (ARGUMENT). "compact" and "counting" take a window; a
+     * store without a log does not.
      * UNSEEN_NO_WINDOW: none. */
     uint64_t window;
 
@@ -1050,7 +1051,7 @@ UNSEEN_API enum unseen_status unseen_store_allow(struct unseen_store *store,
  *     unseen_store_add(store, urls, n, verdicts, NULL);
  *
  * A key leaves not before its window ends, and by the first call that is max(1 s, window / 1000)
- * later; but not before its change is committed. The latest time counts: an earlier one changes
+ * later, whether its change is committed or not. The latest time counts: an earlier one changes
  * nothing. Nothing is written when keys leave. A store that is only read lets keys leave, too.
  *
  * Arguments:
@@ -1224,9 +1225,8 @@ struct unseen_store_info {
 
     uint64_t nallowed; /* keys of unseen_store_allow that were not added since */
 
-    uint64_t window; /* in milliseconds; 0: none, and the next two are 0 */
-    uint64_t
-        oldest; /* when the oldest key came; 0: no key, or unseen_store_expire was not called */
+    uint64_t window;   /* in milliseconds; 0: none, and the next two are 0 */
+    uint64_t oldest;   /* when the oldest key came; 0: no key, or no time was told */
     uint64_t nleaving; /* keys that leave within the next tenth of the window, if it is only read */
 };
 
@@ -1261,6 +1261,7 @@ UNSEEN_API enum unseen_status unseen_store_keys(struct unseen_store *store,
  *     many of these were new. If it returns false, the merge ends (STOPPED).
  * Errors, after which some keys may have been added:
  *   - MISMATCH: error->setting says which setting differs; no key was added
+ *   - UNSUPPORTED: one of them has a window
  *   - READONLY
  *   - STOPPED
  *   - as unseen_store_keys and as commits

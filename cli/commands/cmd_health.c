@@ -6,6 +6,7 @@
 
 #include <unseen_list.h>
 
+#include "clock.h"
 #include "commands/commands.h"
 #include "print/json.h"
 #include "print/message.h"
@@ -404,6 +405,8 @@ int rewrite_run(const struct options *o, enum unseen_cpu cpu)
         .key_bits = o->seen.key_bits,
         .capacity = o->seen.capacity,
         .cpu = cpu,
+        .window = o->seen.window,
+        .now = clock_since_1970(),
     };
     if (!is_single(o) || !rewrite_check_leases(o, cpu)) {
         return EXIT_TROUBLE;

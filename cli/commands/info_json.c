@@ -74,6 +74,11 @@ void info_json(struct output *out, struct unseen_store *store, const char *path)
     put_count(out, "log_bytes", info.log_bytes);
     put_count(out, "dead_bytes", info.dead_bytes);
     put_count(out, "image_bytes", info.image_bytes);
+    if (info.window > 0) {
+        put_count(out, "window_ms", info.window);
+        put_count(out, "oldest_ms", info.oldest);
+        put_count(out, "leaving", info.nleaving);
+    }
     put_count(out, "allowed", info.nallowed);
     json_put_text(out, "profile", unseen_set_profile(set));
     put_count(out, "key_bits", info.key_bits);

@@ -4,8 +4,10 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "print/print_utf8.h"
+#include "seen/stores.h"
 
 void info_text(struct output *out, const char *name, const char *format, ...)
 {
@@ -56,6 +58,19 @@ void info_text_store(struct output *out, const struct info_store *store)
     } else {
         info_text(out, "log", "%" PRIu64 " bytes", i.log_bytes);
         info_text(out, "dead", "%" PRIu64 " bytes of the log are removed keys", i.dead_bytes);
+    }
+    if (i.window > 0) {
+        char window[STORES_WINDOW_CAP];
+        char oldest[24] = "none";
+        const time_t seconds = (time_t)(i.oldest / 1000);
+        struct tm tm;
+        if (i.oldest > 0 && gmtime_r(&seconds, &tm)) {
+            (void)strftime(oldest, sizeof(oldest), "%Y-%m-%dT%H:%M:%SZ", &tm);
+        }
+        stores_window_text(i.window, window);
+        info_text(out, "window", "%s; the oldest key is of %s", window, oldest);
+        info_text(out, "leaving", "%" PRIu64 " keys within the next tenth of the window",
+                  i.nleaving);
     }
     if (i.nallowed > 0) {
         info_text(out, "allowed", "%" PRIu64 " lines, new although the filter has them",

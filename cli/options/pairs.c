@@ -192,8 +192,6 @@ static bool values_fit(const struct options *o)
         const char *drop;
         const char *hint;
     } pairs[] = {
-        {o->seen.window && o->seen.path,
-         "--window is for a run in memory: what is in a store stays there", "window time", ""},
         {to_output && o->seen.no_log,
          "-o with -s is written exactly once, for which a store needs its log", "no-log", ""},
         {to_output && o->seen.dry_run,

@@ -260,9 +260,17 @@ static bool set_window(struct options *o, char *value)
     return unseen_window_parse(value, &o->seen.window) == UNSEEN_OK;
 }
 
+static bool set_window_or_none(struct options *o, char *value)
+{
+    const bool is_none = strcmp(value, "none") == 0;
+    o->seen.window = is_none ? UNSEEN_NO_WINDOW : o->seen.window;
+    return is_none || set_window(o, value);
+}
+
 static bool set_time(struct options *o, char *value)
 {
     o->key.time_text = value;
+    o->seen.has_line_times = true;
     o->key.time.nparts = 0;
     return key_parse(&o->key.time, value) && o->key.time.nparts == 1;
 }
@@ -496,12 +504,18 @@ static const struct option_row rows[] = {
      .does = "forgets lines that were remembered", .excludes = "dry-run",
      .more = "It is forgotten at most a 1,000th of TIME, or a second, too late, and never too early. Each line that "
              "is remembered takes about 9 bytes more, and leaves its memory when it is forgotten. Lines of -x are not "
-             "forgotten. Without a unit TIME is in seconds."},
+             "forgotten. Without a unit TIME is in seconds. With -s the window belongs to the store, which is made "
+             "with it and has it from then on: lines take no more memory, and the disk of those that are forgotten "
+             "is given back. The clock of a store is the time of day, and never goes back."},
+    {0, "window", COMMAND_REWRITE,
+     "forget each line TIME after it was last new, or with\n`none` not any more",
+     CALL("TIME", "a time from 1s to 100y (90s, 10m, 24h, 30d), or none", "30d", set_window_or_none),
+     .more = "A longer window begins now: lines that are forgotten stay new. A shorter one forgets at once."},
     {0, "time", COMMAND_DEDUP,
-     "with --window: the time is field FIELD of each line,\nor the value at a path: seconds or milliseconds since\n1970, or a date (2026-11-27T18:30:00Z)",
+     "for a window: the time is field FIELD of each line,\nor the value at a path: seconds or milliseconds since\n1970, or a date (2026-11-27T18:30:00Z)",
      CALL("FIELD", "a field number (from 1) or a .path", ".ts", set_time),
      FIELD(const char *, key.time_text), .twice_hint = "--time %1$s",
-     .needs = "window", .usage = "--window 10m --time .ts FILE",
+     .needs = "window store", .usage = "--window 10m --time .ts FILE",
      .more = "So a file that was kept gives the answers that the live stream gave. Lines need not be in order: the "
              "latest time so far counts. A line whose own time is a window or more before it is late: it counts as "
              "seen, a warning names the first one, and --stats counts them. A line without a time, or with one before "

@@ -17,9 +17,7 @@
 #include "seen/stores.h"
 
 enum {
-    LOOK_MS = 1000,
-    /* Keys that may leave the window before each batch: eight times the lines of the batch. */
-    LEAVING = 8 * BATCH_LINES
+    LOOK_MS = 1000
 };
 
 /* A set made for so many threads has a filter for each part. */
@@ -100,6 +98,7 @@ static bool create_set(struct seen *m, enum unseen_cpu cpu)
     m->asked.ops = &asked_set;
     if (unseen_set_create(&m->asked.own, &options, &error) == UNSEEN_OK) {
         m->asked.set = m->asked.own;
+        m->window = o->window;
         return true;
     }
     if (filters_report(o, &error)) {
@@ -133,6 +132,7 @@ static bool open_store(struct seen *m, enum unseen_cpu cpu)
     m->asked.ops = &asked_store;
     m->asked.set = unseen_store_set(m->asked.store);
     m->url = stores_info(m->asked.store).url;
+    m->window = stores_info(m->asked.store).window;
     return true;
 }
 
@@ -288,7 +288,7 @@ static enum unseen_status ask_all(struct seen *m, const struct batch *b, size_t 
 /* True if what was new at this time has left the window by the latest time. */
 static bool is_late(const struct seen *m, uint64_t time, uint64_t latest)
 {
-    return time > 0 && latest > m->o->window && time <= latest - m->o->window;
+    return time > 0 && m->window > 0 && latest > m->window && time <= latest - m->window;
 }
 
 /* Counts a late line, and reports the first one. */
@@ -305,6 +305,15 @@ static void note_late(struct seen *m, const struct batch *b, size_t i)
                     "far: such lines count as seen",
                     b->name, reader_line_number(b, b->lines[i].data, m->input->delimiter), time,
                     latest);
+}
+
+/* A store keeps the times also if it has no window. */
+static enum unseen_status tell_time(struct seen *m, uint64_t now, size_t max, uint64_t *next_out)
+{
+    if (m->asked.store) {
+        return unseen_store_expire(m->asked.store, now, max, next_out);
+    }
+    return unseen_set_expire(m->asked.own, now, max, next_out); /* it has a window */
 }
 
 /* Asks for lines that have times. The set is told the time of each line before it is asked for the
@@ -326,13 +335,15 @@ static enum unseen_status ask_at_times(struct seen *m, const struct batch *b, si
         uint64_t next = 0;
         size_t end = at + 1;
         size_t ndone = 0;
-        (void)unseen_set_expire(m->asked.own, latest, SIZE_MAX, &next); /* it has a window */
+        status = tell_time(m, latest, SIZE_MAX, &next);
         for (; end < n && times[end] < next && !is_late(m, times[end], latest); end++) {
             latest = times[end] > latest ? times[end] : latest;
         }
-        (void)unseen_set_expire(m->asked.own, latest, SIZE_MAX, NULL);
+        status = status == UNSEEN_OK ? tell_time(m, latest, SIZE_MAX, NULL) : status;
         m->latest = latest;
-        status = ask_all(m, b, first + at, end - at, verdicts + at, &ndone);
+        if (status == UNSEEN_OK) {
+            status = ask_all(m, b, first + at, end - at, verdicts + at, &ndone);
+        }
         at += ndone;
     }
     *ndone_out = at;
@@ -342,13 +353,17 @@ static enum unseen_status ask_at_times(struct seen *m, const struct batch *b, si
 enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first, size_t n,
                             uint8_t *verdicts, size_t *ndone_out)
 {
-    if (m->o->window > 0 && m->key->time_text) {
+    const bool has_clock = m->asked.store || m->window > 0;
+    enum unseen_status status = UNSEEN_OK;
+    if (has_clock && m->key->time_text) {
         return ask_at_times(m, b, first, n, verdicts, ndone_out);
     }
-    if (m->o->window > 0) {
-        (void)unseen_set_expire(m->asked.own, clock_milliseconds(), LEAVING, NULL);
+    if (has_clock) {
+        status = tell_time(m, m->asked.store ? clock_since_1970() : clock_milliseconds(),
+                           STORES_LEAVING, NULL);
     }
-    return ask_all(m, b, first, n, verdicts, ndone_out);
+    *ndone_out = 0;
+    return status == UNSEEN_OK ? ask_all(m, b, first, n, verdicts, ndone_out) : status;
 }
 
 const char *seen_stats(const struct seen *m, struct unseen_set_stats *stats_out)

@@ -43,6 +43,7 @@ struct seen {
     uint64_t latest;
     uint64_t nlate;
 
+    uint64_t window; /* of the set or store, in milliseconds; 0: none */
     uint64_t looked; /* when the stores were last looked at, in milliseconds */
     bool is_stale;   /* a store that is only read could not be followed, which has been reported */
 };

@@ -46,7 +46,8 @@ struct seen_options {
     struct seed seed;
     const char *seed_file; /* NULL: none */
     unsigned key_bits;     /* 0: not given */
-    uint64_t window;       /* of a set of the run, in milliseconds; 0: none */
+    uint64_t window;       /* in milliseconds; 0: none, UNSEEN_NO_WINDOW: take it away */
+    bool has_line_times;   /* the time is in the lines (--time) */
     bool no_log;
     unsigned file_mode;     /* 0: not given */
     const char *like;       /* a store whose settings a new one gets; NULL: none */

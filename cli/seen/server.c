@@ -81,7 +81,7 @@ static bool check_options(const struct seen *m)
     const struct seen_options *o = m->o;
     const bool is_redis = redis_url_is(o->path);
     if (o->filter || (o->fpr > 0 && !is_redis) || o->capacity > 0 || o->seed.len || o->key_bits ||
-        o->no_log || o->file_mode || o->like) {
+        o->no_log || o->file_mode || o->like || o->window > 0 || o->has_line_times) {
         if (is_redis) {
             message_error("a set at %s has a profile and a rate, and no other settings", o->path);
         } else {

@@ -405,6 +405,7 @@ static void hint_setting(const char *path, const struct seen_options *o,
                          enum unseen_setting setting)
 {
     char shape[FILTERS_SHAPE_CAP];
+    char window[STORES_WINDOW_CAP];
     switch (setting) {
     case UNSEEN_SETTING_PROFILE:
         if (o->profile_hint) {
@@ -432,6 +433,10 @@ static void hint_setting(const char *path, const struct seen_options *o,
             return;
         }
         break;
+    case UNSEEN_SETTING_WINDOW:
+        stores_window_text(o->window, window);
+        message_hint("unseen rewrite --window %s %s", window, typed_quoted(path));
+        return;
     case UNSEEN_SETTING_FILE_MODE:
         hint_mode("", path, o->file_mode);
         return;
@@ -498,6 +503,9 @@ static bool open_with(struct unseen_store **store_out, const char *path,
     } while (stores_wait(o, &start, &error));
     if (status == UNSEEN_OK) {
         report_mended(path, wanted->mode, *store_out);
+        if (!o->has_line_times) {
+            (void)stores_tell_time(*store_out, STORES_LEAVING); /* the next call fails as well */
+        }
         return true;
     }
     stores_report(path, o, &error);
@@ -555,6 +563,7 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
         .cpu = cpu,
         .file_mode = o->file_mode,
         .notify_fd = o->notify_fd,
+        .window = o->window,
     };
     if (profile->name || profile->nrules > 0 || o->profile) {
         if (!profile_create(&url, profile, o->profile, cpu)) {
@@ -612,6 +621,25 @@ bool stores_close(struct unseen_store *store, const char *path, const struct see
         report_untidy(path, o, &error, no_log);
     }
     return error.status == UNSEEN_OK;
+}
+
+enum unseen_status stores_tell_time(struct unseen_store *store, size_t max)
+{
+    return unseen_store_expire(store, clock_since_1970(), max, NULL);
+}
+
+void stores_window_text(uint64_t window, char text[STORES_WINDOW_CAP])
+{
+    static const struct {
+        uint64_t ms;
+        const char *name;
+    } units[] = {{86400000, "d"}, {3600000, "h"}, {60000, "m"}, {1000, "s"}};
+    size_t i = 0;
+    while (i < 3 && window % units[i].ms != 0) {
+        i++;
+    }
+    (void)snprintf(text, STORES_WINDOW_CAP, "%g%s", (double)window / (double)units[i].ms,
+                   units[i].name);
 }
 
 struct unseen_store_info stores_info(struct unseen_store *store)

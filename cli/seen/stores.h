@@ -79,7 +79,7 @@ bool stores_close(struct unseen_store *store, const char *path, const struct see
 /* The options that only a new store has a use for, for the command without them. */
 #define STORES_SETTINGS                                                                            \
     "profile rule drop-params only-params filter fpr bits hashes key-bits capacity seed "          \
-    "seed-file no-log mode like"
+    "seed-file no-log mode like window time"
 
 /* The lowest rate of a power of ten that keys of 64 bits allow, as an option for a hint. */
 #define STORES_RATE_OF_64_BITS " --fpr 1e-9"
@@ -87,6 +87,18 @@ bool stores_close(struct unseen_store *store, const char *path, const struct see
 /* The option that a rewrite of the store to keys of so few bits needs; empty if its rate can
  * stay. */
 const char *stores_rate_for(struct unseen_store *store, unsigned key_bits);
+
+enum {
+    STORES_LEAVING =
+        4096, /* keys that may leave a window before each batch: eight times its lines */
+    STORES_WINDOW_CAP = 24
+};
+
+/* Tells the store what time it is. */
+enum unseen_status stores_tell_time(struct unseen_store *store, size_t max);
+
+/* A window as --window takes it. */
+void stores_window_text(uint64_t window, char text[STORES_WINDOW_CAP]);
 
 /* The figures of a store and of a set. Strings that are not known are empty. */
 struct unseen_store_info stores_info(struct unseen_store *store);

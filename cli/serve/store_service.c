@@ -108,6 +108,7 @@ static size_t mark_keys(struct service *s, enum request_type type, const struct 
     uint8_t verdicts[SERVICE_RUN];
     size_t ndone = 0;
     enum unseen_status status;
+    (void)stores_tell_time(s->store, STORES_LEAVING); /* a change fails as well then */
     if (type == REQUEST_ASK) {
         status = unseen_set_contains_keys(unseen_store_set(s->store), keys, n, verdicts, &ndone);
         (void)write_marks(s, status, verdicts, ndone, n, ask_marks, marks);

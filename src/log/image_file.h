@@ -17,8 +17,9 @@ struct unseen__image {
     uint64_t size;
     uint64_t end; /* of the chunks */
     struct unseen__image_header header;
-    uint64_t offset; /* of the next chunk */
-    uint8_t *buf;    /* bytes of the file, from buf_offset on */
+    uint64_t log_time; /* of the last record of the log that is covered */
+    uint64_t offset;   /* of the next chunk */
+    uint8_t *buf;      /* bytes of the file, from buf_offset on */
     uint64_t buf_offset;
     size_t len;
 };

@@ -32,10 +32,12 @@ static enum unseen_status read_at(const struct unseen__log *log, uint64_t offset
 
 /* Checks that the log has the record that the image names as the last one it covers. */
 static enum unseen_status image_check_last(const struct unseen_store *store,
-                                           const struct unseen__image_header *header,
-                                           bool *agrees_out, struct unseen_error *error)
+                                           struct unseen__image *image, bool *agrees_out,
+                                           struct unseen_error *error)
 {
+    const struct unseen__image_header *header = &image->header;
     struct unseen__scan scan;
+    image->log_time = 0;
     if (header->log_end == UNSEEN__RECORDS_OFFSET) {
         *agrees_out = header->last_offset == 0 && header->number == 0 &&
                       header->output_offset == 0 && header->record_checksum == 0;
@@ -46,6 +48,7 @@ static enum unseen_status image_check_last(const struct unseen_store *store,
     *agrees_out = *agrees_out && header->last_offset >= UNSEEN__RECORDS_OFFSET &&
                   scan.offset == header->log_end && scan.number == header->number &&
                   scan.record_checksum == header->record_checksum;
+    image->log_time = scan.time;
     unseen__scan_release(&scan);
     return status;
 }
@@ -97,12 +100,13 @@ static struct unseen__log_head place_of(const struct unseen__image_header *heade
 
 /* Checks that the image was made from this log. */
 static enum unseen_status image_check_log(const struct unseen_store *store,
-                                          const struct unseen__image_header *header,
+                                          struct unseen__image *image,
                                           struct unseen__output *output_out,
                                           bool *log_is_damaged_out, struct unseen_error *error)
 {
+    const struct unseen__image_header *header = &image->header;
     bool agrees = false;
-    enum unseen_status status = image_check_last(store, header, &agrees, error);
+    enum unseen_status status = image_check_last(store, image, &agrees, error);
     if (status == UNSEEN_OK && agrees) {
         const struct unseen__log_head place = place_of(header);
         status = read_output(&store->log, &place, output_out, &agrees, error);
@@ -137,7 +141,7 @@ enum unseen_status unseen__image_find(const struct unseen_store *store, struct u
         is_before_head(&image->header, log)) {
         status = UNSEEN_ERR_MISSING; /* it belongs to a log that was here before */
     } else {
-        status = image_check_log(store, &image->header, output_out, log_is_damaged_out, error);
+        status = image_check_log(store, image, output_out, log_is_damaged_out, error);
     }
     if (status != UNSEEN_OK) {
         unseen__image_release(image);

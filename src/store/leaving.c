@@ -116,13 +116,23 @@ static enum unseen_status gone_take(struct unseen__gone *gone, struct unseen_key
                : unseen__stash_add(&gone->keys, key, gone->allocator);
 }
 
-/* Takes n keys out of the set, from `next` on; but not a key that was removed before. */
+/* Takes n keys out of the set. */
+static enum unseen_status take_out(struct unseen_store *store, const struct unseen_key *keys,
+                                   size_t n)
+{
+    uint8_t verdicts[AT_ONCE];
+    for (size_t i = 0; i < n; i++) {
+        unseen__store_follow_member(store, keys[i], true);
+    }
+    return unseen_set_remove_keys(store->set, keys, n, verdicts, NULL);
+}
+
+/* The same from `next` on; but not a key that was removed before. */
 static enum unseen_status let_go(struct unseen_store *store, uint32_t n, struct unseen__gone *gone)
 {
     struct unseen__leaving *l = &store->leaving;
     const unsigned key_bits = store->log.header.key_bits;
     struct unseen_key keys[AT_ONCE];
-    uint8_t verdicts[AT_ONCE];
     size_t count = 0;
     unseen__keys_unpack(l->scan.payload + l->next * unseen__key_bytes(key_bits), n, key_bits, keys);
     for (uint32_t i = 0; i < n; i++) {
@@ -135,11 +145,10 @@ static enum unseen_status let_go(struct unseen_store *store, uint32_t n, struct 
         if (status != UNSEEN_OK) {
             return status;
         }
-        unseen__store_follow_member(store, keys[i], true);
         keys[count++] = keys[i];
     }
     l->next += n;
-    return unseen_set_remove_keys(store->set, keys, count, verdicts, NULL);
+    return take_out(store, keys, count);
 }
 
 enum unseen_status unseen__leave(struct unseen_store *store, uint64_t end, uint64_t horizon,
@@ -168,6 +177,11 @@ enum unseen_status unseen__leave(struct unseen_store *store, uint64_t end, uint6
             l->next = run.end;
             continue;
         }
+        if (l->nchanges + l->next < l->done) {
+            const uint64_t ndone = l->done - l->nchanges;
+            l->next = ndone < run.end ? (uint32_t)ndone : run.end;
+            continue;
+        }
         if (run.time > horizon || max == 0) {
             l->due = run.time;
             break;
@@ -185,6 +199,49 @@ enum unseen_status unseen__leave(struct unseen_store *store, uint64_t end, uint6
     return status;
 }
 
+/* ---- changes that are not in the log yet ----
+ *
+ * A program that takes the time from its lines may add keys and be past their window before it has
+ * committed them. */
+
+/* Waits until what is begun and due is in the log. */
+static enum unseen_status wait_for_begun(struct unseen_store *store, uint64_t horizon)
+{
+    struct unseen__leaving *l = &store->leaving;
+    if (l->begun == 0 || l->begun > horizon) {
+        return UNSEEN_OK;
+    }
+    const enum unseen_status status = unseen__committer_poll(&store->committer, true, NULL, NULL);
+    l->begun = status == UNSEEN_OK ? 0 : l->begun;
+    return status == UNSEEN_OK ? UNSEEN_OK : UNSEEN_ERR_STOPPED;
+}
+
+/* Lets leave those that wait, behind all that are begun. */
+static enum unseen_status leave_waiting(struct unseen_store *store, uint64_t horizon, size_t max,
+                                        bool *all_left_out)
+{
+    struct unseen__leaving *l = &store->leaving;
+    const struct unseen__changes *waiting = &store->committer.waiting;
+    const unsigned key_bits = store->log.header.key_bits;
+    size_t i = l->done > store->nchanges ? (size_t)(l->done - store->nchanges) : 0;
+    enum unseen_status status = UNSEEN_OK;
+    for (; status == UNSEEN_OK && i < waiting->n && max > 0; i++) {
+        const size_t at = waiting->start + i;
+        struct unseen_key key;
+        if (waiting->times[at] > horizon) {
+            break;
+        }
+        unseen__keys_unpack(waiting->keys + at * unseen__key_bytes(key_bits), 1, key_bits, &key);
+        if (!waiting->removed[at] && !unseen__leaving_take_note(store, key)) {
+            status = take_out(store, &key, 1);
+            max--;
+        }
+    }
+    l->done = i > 0 ? store->nchanges + i : l->done;
+    *all_left_out = i == waiting->n || waiting->times[waiting->start + i] > horizon;
+    return status;
+}
+
 /* ---- notes of removed keys ---- */
 
 enum unseen_status unseen__leaving_note(struct unseen_store *store, struct unseen_key key)
@@ -198,8 +255,9 @@ bool unseen__leaving_take_note(struct unseen_store *store, struct unseen_key key
 }
 
 /* The new log has no removed key. What waits to be removed is in it, or will come. */
-enum unseen_status unseen__leaving_keep_waiting(struct unseen_store *store)
+enum unseen_status unseen__leaving_keep_waiting(struct unseen_store *store, uint64_t nchanges)
 {
+    struct unseen__leaving *l = &store->leaving;
     const struct unseen__changes *waiting = &store->committer.waiting;
     const unsigned key_bits = store->log.header.key_bits;
     struct unseen__stash kept = {0};
@@ -211,8 +269,9 @@ enum unseen_status unseen__leaving_keep_waiting(struct unseen_store *store)
             status = unseen__stash_add_again(&kept, key, 1, &store->allocator);
         }
     }
-    unseen__stash_release(&store->leaving.removed, &store->allocator);
-    store->leaving.removed = kept;
+    l->done = l->done > store->nchanges ? nchanges + (l->done - store->nchanges) : 0;
+    unseen__stash_release(&l->removed, &store->allocator);
+    l->removed = kept;
     return status;
 }
 
@@ -224,13 +283,30 @@ static uint64_t most_late(uint64_t window)
     return late > LATE_LEAST ? late : LATE_LEAST;
 }
 
+/* unseen__leave, and also of the changes that are not in the log yet. */
+static enum unseen_status leave_all(struct unseen_store *store, uint64_t horizon, size_t max,
+                                    bool *all_left_out, struct unseen_error *error)
+{
+    const struct unseen__leaving *l = &store->leaving;
+    const bool has_thread = store->committer.is_running;
+    enum unseen_status status = has_thread ? wait_for_begun(store, horizon) : UNSEEN_OK;
+    if (status != UNSEEN_OK) {
+        return unseen__error_status(error, status, store->log.path);
+    }
+    status =
+        unseen__leave(store, unseen__store_log_end(store), horizon, max, NULL, all_left_out, error);
+    if (status == UNSEEN_OK && l->due == 0 && has_thread) {
+        status = unseen__error_status(error, leave_waiting(store, horizon, max, all_left_out),
+                                      store->log.path);
+    }
+    return status;
+}
+
 enum unseen_status unseen__store_settle(struct unseen_store *store, struct unseen_error *error)
 {
     bool all_left = false;
     const uint64_t horizon = unseen__store_horizon(store);
-    return horizon > 0 ? unseen__leave(store, unseen__store_log_end(store), horizon, SIZE_MAX, NULL,
-                                       &all_left, error)
-                       : UNSEEN_OK;
+    return horizon > 0 ? leave_all(store, horizon, SIZE_MAX, &all_left, error) : UNSEEN_OK;
 }
 
 static enum unseen_status expire(struct unseen_store *store, size_t max, bool *all_left_out)
@@ -246,11 +322,9 @@ static enum unseen_status expire(struct unseen_store *store, size_t max, bool *a
             horizon > store->leaving.horizon ? horizon : store->leaving.horizon;
         return UNSEEN_OK;
     }
-    const uint64_t end = unseen__store_log_end(store);
-    enum unseen_status status =
-        unseen__leave(store, end, late, SIZE_MAX, NULL, all_left_out, &error);
+    enum unseen_status status = leave_all(store, late, SIZE_MAX, all_left_out, &error);
     if (status == UNSEEN_OK) {
-        status = unseen__leave(store, end, horizon, max, NULL, all_left_out, &error);
+        status = leave_all(store, horizon, max, all_left_out, &error);
     }
     return status == UNSEEN_OK ? UNSEEN_OK : unseen__store_stop(store, status, &error);
 }
@@ -259,7 +333,8 @@ enum unseen_status unseen_store_expire(struct unseen_store *store, uint64_t now,
                                        uint64_t *next_out)
 {
     bool all_left = true;
-    const uint64_t step = now - now % UNSEEN__TIME_STEP;
+    const uint64_t step =
+        now < UNSEEN__TIME_STEP ? UNSEEN__TIME_STEP : now - now % UNSEEN__TIME_STEP;
     enum unseen_status status = now == 0 || now > UNSEEN__TIME_MAX ? UNSEEN_ERR_ARGUMENT
                                 : store->log.writable ? unseen__committer_status(&store->committer)
                                                       : UNSEEN_OK;

@@ -80,9 +80,11 @@ static enum unseen_status take_log(struct unseen_store *store, struct unseen__lo
     unseen__log_release(&store->log);
     store->log = *log;
     store->is_rewritten = true;
-    enum unseen_status status = unseen__leaving_keep_waiting(store);
-    status = status == UNSEEN_OK ? unseen__read_all(&reading, error)
-                                 : unseen__error_status(error, status, store->log.path);
+    enum unseen_status status = unseen__read_all(&reading, error);
+    if (status == UNSEEN_OK) {
+        status = unseen__error_status(
+            error, unseen__leaving_keep_waiting(store, reading.health.nadded), store->log.path);
+    }
     store->nchanges = reading.health.nadded;
     store->image_nchanges = 0;
     store->output = reading.output;

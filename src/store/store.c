@@ -150,8 +150,12 @@ static enum unseen_status look_up(struct unseen_store *store, struct unseen__sea
     for (size_t i = waiting->start; i < waiting->start + waiting->n && status == UNSEEN_OK; i++) {
         struct unseen_key key;
         unseen__keys_unpack(waiting->keys + i * step, 1, key_bits, &key);
-        status =
-            unseen__search_take(search, key, waiting->removed[i] ? UNSEEN__REMOVED : UNSEEN__ADDED);
+        const bool has_left = !waiting->removed[i] && store->log.header.window > 0 &&
+                              waiting->times[i] <= store->leaving.horizon;
+        if (!has_left) {
+            status = unseen__search_take(search, key,
+                                         waiting->removed[i] ? UNSEEN__REMOVED : UNSEEN__ADDED);
+        }
     }
     return status;
 }
@@ -351,6 +355,8 @@ static enum unseen_status begin_commit(struct unseen_store *store, uint64_t n, u
 {
     const size_t waiting = store->committer.waiting.n;
     const size_t count = n < waiting ? (size_t)n : waiting;
+    const struct unseen__changes *changes = &store->committer.waiting;
+    const uint64_t time = count > 0 ? changes->times[changes->start] : 0;
     if (store->committer.output_name && output_len < store->committer.output_len) {
         return unseen__error(error, UNSEEN_ERR_ARGUMENT, output_len,
                              "%s: the output became shorter", store->log.path);
@@ -358,6 +364,7 @@ static enum unseen_status begin_commit(struct unseen_store *store, uint64_t n, u
     const enum unseen_status status =
         unseen__committer_begin(&store->committer, count, output_len, error);
     if (status == UNSEEN_OK && count > 0) {
+        store->leaving.begun = store->leaving.begun ? store->leaving.begun : time;
         store->nchanges += count;
         store->is_changed = true;
     }
@@ -523,11 +530,13 @@ static bool undo_waiting(struct unseen_store *store)
     bool done = true;
     while (done && unseen__committer_take_back(&store->committer, &key, &removed)) {
         enum unseen_status status = UNSEEN_OK;
-        if (!removed) {
+        const uint64_t index = store->nchanges + store->committer.waiting.n;
+        if (!removed && index >= store->leaving.done) {
             status = unseen_set_remove_keys(store->set, &key, 1, &verdict, NULL);
-        } else if (store->log.header.window == 0 || unseen__leaving_take_note(store, key)) {
+        } else if (removed &&
+                   (store->log.header.window == 0 || unseen__leaving_take_note(store, key))) {
             status = unseen_set_add_keys(store->set, &key, 1, &verdict, NULL);
-        } /* else the key would have left meanwhile */
+        } /* else the key has left meanwhile */
         done = status == UNSEEN_OK;
     }
     return done;

@@ -43,6 +43,8 @@ struct unseen__leaving {
     uint64_t due;     /* its time; 0: not known, or there is no such key */
     uint64_t left;    /* keys of this time and before were not in the set when this was begun */
     uint64_t horizon; /* keys of this time and before have left */
+    uint64_t done;    /* changes before this one have left while they waited for their commit */
+    uint64_t begun;   /* the time of a change that is begun and may not be durable; 0: none */
 
     /* As the records before leave it: */
     uint64_t nchanges;
@@ -265,8 +267,9 @@ enum unseen_status unseen__store_settle(struct unseen_store *store, struct unsee
 enum unseen_status unseen__leaving_note(struct unseen_store *store, struct unseen_key key);
 bool unseen__leaving_take_note(struct unseen_store *store, struct unseen_key key);
 
-/* Forgets all notes but those of keys that wait to be removed. */
-enum unseen_status unseen__leaving_keep_waiting(struct unseen_store *store);
+/* The log is a new one, with `nchanges` changes. Forgets all notes but those of keys that wait to
+ * be removed. */
+enum unseen_status unseen__leaving_keep_waiting(struct unseen_store *store, uint64_t nchanges);
 
 /* Begins at the head of the log again when it is next needed. */
 void unseen__leaving_restart(struct unseen_store *store);

@@ -126,6 +126,11 @@ static enum unseen_status check_mergeable(const struct unseen_store *a,
                                      a->log.path,
                                      (unsigned long long)unseen__secret_id(&to->secret));
     }
+    if (from->window > 0 || to->window > 0) {
+        return unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_WINDOW,
+                                     "%s has a window: its keys cannot be merged by their times",
+                                     from->window > 0 ? b->log.path : a->log.path);
+    }
     if (from->key_bits < to->key_bits) {
         return unseen__error_setting(error, UNSEEN_ERR_MISMATCH, UNSEEN_SETTING_KEY_BITS,
                                      "%s keeps %u bits of each key, %s keeps %u", b->log.path,

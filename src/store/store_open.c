@@ -192,6 +192,7 @@ static enum unseen_status use_image(struct unseen_store *store, struct unseen_er
         unseen__image_find(store, &image, &store->output, &log_is_damaged, &trouble);
     if (status == UNSEEN_OK) {
         const struct unseen__image_header header = image.header;
+        const uint64_t time = image.log_time;
         status = unseen__image_load_later(store, &image, &set, &trouble);
         store->info.image_bytes = image.size;
         unseen__image_release(&image);
@@ -206,6 +207,7 @@ static enum unseen_status use_image(struct unseen_store *store, struct unseen_er
             store->log.last_offset = header.last_offset;
             store->log.number = header.number;
             store->log.record_checksum = header.record_checksum;
+            store->log.time = time;
             return take_horizon(store, &header, error);
         }
     }

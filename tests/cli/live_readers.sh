@@ -111,7 +111,7 @@ size=$(stat -c %s s)
 add http://e.com/8
 add http://e.com/9
 printf X | dd of=s bs=1 seek=$((size + 60)) conv=notrunc status=none
-damage="unseen: error: s is damaged: bytes $size to $((size + 48 + 8 + 8))\nunseen: hint: unseen repair s\n"
+damage="unseen: error: s is damaged: bytes $size to $((size + 56 + 8 + 8))\nunseen: hint: unseen repair s\n"
 later
 asked check 'http://e.com/5\nhttp://e.com/8\nhttp://e.com/9\n' '1\thttp://e.com/5\n0\thttp://e.com/8\n0\thttp://e.com/9\n'
 asked serve 'C http://e.com/5\nC http://e.com/8\n' '1\n0\n'

@@ -141,14 +141,11 @@ for good in 1 1s 1.5m 24h 30d 2w 1y 100y; do
     run -p none --window "$good" old
     expect 0 'x\n' ''
 done
-run --window 10m -s s.unseen old
-expect 2 '' "unseen: error: --window is for a run in memory: what is in a store stays there
-unseen: hint: unseen -s s.unseen old\n"
 run --window 10m -n -x old old
 expect 2 '' '*'
 holds grep -q 'error: .*--window forgets' err
 run --time 1 old
-expect 2 '' "unseen: error: --time has no meaning without --window
+expect 2 '' "unseen: error: --time has no meaning without --window or -s
 unseen: hint: unseen --window 10m --time 1 old\n"
 run --window 10m --time 1,2 old
 expect 2 '' '*'

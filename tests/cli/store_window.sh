@@ -1,0 +1,126 @@
+# A store with a window: unseen -s STORE --window, info, rewrite --window, serve, and --time.
+. "$(dirname "$0")/lib/common.bash"
+
+keys_of() {
+    "$UNSEEN" info "$1" | awk '$1 == "keys" { print $2 }'
+}
+
+# ---- the time of day ----
+
+hold_time
+printf 'a\nb\na\n' > first
+printf 'b\nc\n' > second
+run -p none -s s.unseen --window 1h first
+expect 0 'a\nb\n' ''
+pass_time 3599
+run -p none -s s.unseen second # the window belongs to the store
+expect 0 'c\n' ''
+pass_time 2
+run -p none -s s.unseen first
+expect 0 'a\nb\n' ''
+run check -v s.unseen second
+expect 1 '' ''
+pass_time 3602
+run check s.unseen first second
+expect 1 '' ''
+run verify s.unseen
+expect 0 '*' ''
+run -p none -s s.unseen first
+expect 0 'a\nb\n' ''
+
+# What is not committed does not count, and a clock that was set back does not either.
+pass_time -7000
+run -p none -s s.unseen second
+expect 0 'c\n' ''
+pass_time 7000
+
+# ---- info ----
+
+pass_time 3300
+run info s.unseen
+holds grep -q '^window *1h; the oldest key is of 1970-01-01T0' out
+holds grep -q '^leaving *3 keys within the next tenth of the window$' out
+run info --json s.unseen
+holds grep -q '"window_ms":3600000,"oldest_ms":[0-9]*,"leaving":3,' out
+
+# ---- another window ----
+
+run -p none -s s.unseen --window 2h first
+expect 2 '' "unseen: error: s.unseen has a window of 3600 s, not of 7200 s
+unseen: hint: unseen rewrite --window 2h s.unseen\n"
+run rewrite --window 2h s.unseen
+expect 0 '' ''
+run -p none -s s.unseen --window 2h first
+expect 0 '' ''
+pass_time 3600
+run -p none -s s.unseen first
+expect 0 '' ''
+run rewrite --window 30m s.unseen
+expect 0 '' ''
+holds [ "$(keys_of s.unseen)" = 0 ]
+run -p none -s s.unseen first
+expect 0 'a\nb\n' ''
+run rewrite --window none s.unseen
+expect 0 '' ''
+pass_time 100000
+run -p none -s s.unseen first
+expect 0 '' ''
+run -p none -s s.unseen --window 10m first
+expect 2 '' "unseen: error: s.unseen has no window
+unseen: hint: unseen rewrite --window 10m s.unseen\n"
+run rewrite --window 10m s.unseen # its keys count from the time in them
+expect 0 '' ''
+run -p none -s s.unseen first
+expect 0 'a\nb\n' ''
+
+# ---- the clock of the lines ----
+
+printf '%s\n' '1764268200 a' '1764268201 b' '1764268799 a' '1764268801 a' '1764268802 b' '1764268100 d' > lines
+for parts in 6 1; do
+    rm -f t.unseen* out.all
+    split -l $parts lines part.
+    for part in part.*; do
+        "$UNSEEN" -p none -s t.unseen --window 10m --time 1 -k 2 -t ' ' "$part" >> out.all 2> err ||
+            complain "a part failed: $(cat err)"
+    done
+    rm part.*
+    printf '1764268200 a\n1764268201 b\n1764268801 a\n1764268802 b\n' > want
+    [ $parts = 6 ] || echo '1764268100 d' >> want # late is a line only behind later ones of its run
+    same out.all want
+done
+run verify t.unseen
+expect 0 '*' ''
+
+# ---- a server ----
+
+run -p none -s v.unseen --window 100 first
+expect 0 'a\nb\n' ''
+"$UNSEEN" serve v.unseen --listen unix:v.sock 2> serve.err &
+pid=$!
+eventually test -S v.sock
+run -s unix:v.sock first
+expect 0 '' ''
+pass_time 101
+run -s unix:v.sock first
+expect 0 'a\nb\n' ''
+run -s unix:v.sock --window 10m first
+expect 2 '' '*'
+holds grep -q 'is a server: its store has its settings already' err
+kill $pid
+wait $pid
+run verify v.unseen
+expect 0 '*' ''
+
+# ---- refused ----
+
+run -p none -s n.unseen --no-log --window 10m first
+expect 2 '' '*'
+holds grep -q 'a store without a log has no window' err
+run -p none -s n.unseen --filter block --capacity 1000 --fpr 1e-4 --window 10m first
+expect 2 '' '*'
+holds grep -q 'the filter block cannot remove, so it has no window' err
+holds [ ! -e n.unseen ]
+run rewrite --window 0 s.unseen
+expect 2 '' '*'
+holds grep -q 'is not a time from 1s to 100y' err
+finish
