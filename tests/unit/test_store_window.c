@@ -582,12 +582,15 @@ static void test_forged(void)
 {
     size_t len = 0;
     start(WINDOW);
+    struct unseen_store *reader = NULL;
+    uint8_t verdicts[100];
     for (uint32_t i = 0; i < 3; i++) {
         CHECK_EQ(add_at(START + i * 1000, 100 * i, 100 * i + 100), 100);
         CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+        reader = reader ? reader
+                        : test_store_open(path, &(struct unseen_store_options){
+                                                    .size = sizeof(struct unseen_store_options)});
     }
-    struct unseen_store *reader = test_store_open(
-        path, &(struct unseen_store_options){.size = sizeof(struct unseen_store_options)});
     uint8_t id[UNSEEN__ID_LEN];
     memcpy(id, m.store->log.header.id, sizeof(id));
     test_store_close(m.store);
@@ -598,6 +601,12 @@ static void test_forged(void)
     store_le64(second + 48, START + 10 * WINDOW);
     store_le64(second + record_len - 8, unseen__record_checksum(second, record_len, id));
     test_file_write(path, log, len);
+    CHECK(unseen_store_refresh(reader, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(unseen_set_contains_keys(unseen_store_set(reader), m.keys, 100, verdicts, NULL) ==
+          UNSEEN_OK);
+    for (uint32_t i = 0; i < 100; i++) {
+        CHECK(verdicts[i] == UNSEEN_SEEN);
+    }
     CHECK(unseen_store_open(&m.store, path, NULL, &error) == UNSEEN_ERR_CORRUPT);
     CHECK(strstr(error.text, "older than one before it") != NULL);
     CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
