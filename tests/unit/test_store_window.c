@@ -618,6 +618,54 @@ static void test_forged(void)
     free(log);
 }
 
+/* A key whose change waited for longer than the window leaves, also when the log was written anew
+ * before the change came into it. */
+static void test_waits_long(void)
+{
+    enum {
+        REST = 100
+    };
+    static uint8_t verdicts[NKEYS];
+    const uint64_t late = START + WINDOW + 2000;
+    for (int rewrites = 0; rewrites < 2; rewrites++) {
+        start(WINDOW);
+        m.store->cannot_punch = true;
+        for (uint32_t i = 0; i < 6; i++) {
+            CHECK_EQ(add_at(START, 0, NKEYS - REST), NKEYS - REST);
+            CHECK(unseen_store_remove_keys(m.store, m.keys, NKEYS - REST, verdicts, NULL) ==
+                  UNSEEN_OK);
+            CHECK((rewrites ? unseen_store_commit(m.store, &error) : UNSEEN_OK) == UNSEEN_OK);
+        }
+        CHECK_EQ(add_at(START + 1000, NKEYS - REST, NKEYS), REST);
+        CHECK(unseen_store_expire(m.store, late, SIZE_MAX, NULL) == UNSEEN_OK);
+        CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+        CHECK_EQ(m.store->is_rewritten, rewrites);
+        CHECK_EQ(add_at(late + 1000, NKEYS - REST, NKEYS), REST);
+        test_store_close(m.store);
+        verify();
+    }
+}
+
+/* The last record is known to have a time when the image covers it, too: the next one is not
+ * older. */
+static void test_image_covers_all(void)
+{
+    static const uint64_t windows[] = {0, WINDOW};
+    for (size_t i = 0; i < 2; i++) {
+        start(windows[i]);
+        CHECK_EQ(add_at(WINDOW, 0, 100), 100); /* nothing has left since 1970 */
+        CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+        CHECK(unseen__image_save(m.store, &error) == UNSEEN_OK);
+        m.store->log.ends_open = false; /* the power fails before the record behind the image */
+        reopen();
+        CHECK_EQ(test_store_info(m.store).replayed, 0);
+        CHECK_EQ(add_at(WINDOW - 1000, 100, 200), 100);
+        CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+        test_store_close(m.store);
+        verify();
+    }
+}
+
 int main(void)
 {
     test_start();
@@ -634,6 +682,8 @@ int main(void)
     test_settings();
     test_image_time();
     test_forged();
+    test_waits_long();
+    test_image_covers_all();
     test_folder_remove(dir);
     return test_end();
 }
