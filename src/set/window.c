@@ -210,7 +210,7 @@ static void end_step(const struct unseen__window *w, struct unseen__queue *q, ui
 {
     struct unseen__queue_part *last = unseen__queue_last(q);
     if (last && last->time == 0) {
-        last->time = w->clock; /* keys that came before the clock */
+        last->time = __atomic_load_n(&w->clock, __ATOMIC_RELAXED); /* keys before the clock */
     } else if (last && last->time < before && last->time / w->step == before / w->step) {
         last->time = before;
     }
