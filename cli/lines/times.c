@@ -12,13 +12,16 @@
 
 #include "characters.h"
 
-/* 2100-01-01, and the fewest milliseconds that are not taken for seconds: in 1973. */
+/* 2100-01-01, and the fewest milliseconds and microseconds that are taken for such: in 1973. */
 #define END_SECONDS UINT64_C(4102444800)
 #define LEAST_MS    UINT64_C(100000000000)
+#define LEAST_US    (LEAST_MS * 1000)
 
 static const char too_early[] = "is before 1970";
 static const char too_late[] = "is after 2100";
 static const char no_time[] = "is not a time";
+static const char no_offset[] = "has no offset, such as Z or +02:00,";
+static const char no_unit[] = "is neither in seconds nor in milliseconds";
 
 /* Reads n digits, and moves *at behind them. False if there are fewer, or if they are not up to
  * max. */
@@ -112,7 +115,13 @@ static const char *parse_date(struct unseen_bytes text, uint64_t *ms_out)
         !read_digits(&at, end, 2, 23, &hour) || !skip(&at, end, ":") ||
         !read_digits(&at, end, 2, 59, &minute) || !skip(&at, end, ":") ||
         !read_digits(&at, end, 2, 60, &second) || !read_fraction(&at, end, &ms) ||
-        !read_offset(&at, end, &offset) || at != end || !count_days(year, month, day, &days)) {
+        !count_days(year, month, day, &days)) {
+        return no_time;
+    }
+    if (at == end) {
+        return no_offset;
+    }
+    if (!read_offset(&at, end, &offset) || at != end) {
         return no_time;
     }
     const int64_t seconds =
@@ -124,7 +133,7 @@ static const char *parse_date(struct unseen_bytes text, uint64_t *ms_out)
     return (uint64_t)seconds < END_SECONDS ? NULL : too_late;
 }
 
-/* 1764268200, 1764268200.5, 1764268200500 */
+/* 1764268200, 1764268200.5, 1764268200500, 1764268200500.25 */
 static const char *parse_number(struct unseen_bytes text, uint64_t *ms_out)
 {
     const char *at = text.data;
@@ -136,7 +145,6 @@ static const char *parse_number(struct unseen_bytes text, uint64_t *ms_out)
     for (; at < end && is_digit(*at); at++) {
         value = value < UINT64_MAX / 16 ? value * 10 + (unsigned)(*at - '0') : value;
     }
-    const bool is_whole = at == end;
     if (at == first || !read_fraction(&at, end, &ms) || at != end) {
         return no_time;
     }
@@ -148,7 +156,9 @@ static const char *parse_number(struct unseen_bytes text, uint64_t *ms_out)
         return NULL;
     }
     *ms_out = value;
-    return is_whole && value >= LEAST_MS && value < END_SECONDS * 1000 ? NULL : too_late;
+    return value >= LEAST_US                                 ? no_unit
+           : value < LEAST_MS || value >= END_SECONDS * 1000 ? too_late
+                                                             : NULL;
 }
 
 const char *times_parse(struct unseen_bytes text, uint64_t *ms_out)

@@ -45,7 +45,7 @@ run -p none --window 10s --time 1 -k 2 -t ' ' lines
 expect 0 '0 a\n10 a\n20.0 a\n' ''
 
 # One moment in all ways to write it, and a moment a window later.
-for t in 1764268200 1764268200.0 1764268200000 2025-11-27T18:30:00Z 2025-11-27T20:30:00.000+02:00 \
+for t in 1764268200 1764268200.0 1764268200000 1764268200000.25 2025-11-27T18:30:00Z 2025-11-27T20:30:00.000+02:00 \
     '"2025-11-27t10:30:00-08:00"' '"1764268200"' 1764268200e0; do
     case $t in *-* | *:*) q=\"${t//\"/}\" ;; *) q=$t ;; esac
     printf '{"ts":%s,"id":1}\n{"ts":1764268799,"id":1}\n{"ts":"2025-11-27T18:40:00Z","id":1}\n' "$q" > lines
@@ -92,12 +92,24 @@ printf '5 a\n6 b\n' > lines
 run -p none --window 10 --time 3 lines
 expect 2 '5 a\n6 b\n' '*'
 holds grep -q 'error: lines: no line has the time 3' err
-for bad in 2025-02-29T00:00:00Z 2025-11-27 2025-11-27T18:30:00 2025-11-27T24:00:00Z 1e9 12:30 ''; do
+for bad in 2025-02-29T00:00:00Z 2025-11-27 2025-11-27T24:00:00Z 1e9 12:30 ''; do
     printf '%s\tx\n' "$bad" > lines
     run -p none --window 10 --time 1 --missing fail lines
     expect 2 '' '*'
     holds grep -q '^unseen: error: lines:1: the time 1 is not a time in' err
 done
+while read -r bad why; do
+    printf '%s\tx\n' "$bad" > lines
+    run -p none --window 10 --time 1 --missing fail lines
+    expect 2 '' '*'
+    holds grep -q "^unseen: error: lines:1: the time 1 $why in '" err
+done << 'END'
+2025-11-27T18:30:00.5 has no offset, such as Z or +02:00,
+2025-11-27T18:30:00+0200 is not a time
+1764268200500000 is neither in seconds nor in milliseconds
+1764268200500000000 is neither in seconds nor in milliseconds
+4102444800000.5 is after 2100
+END
 
 # ---- the same answers as the dumbest program, whatever the threads and the batches ----
 
