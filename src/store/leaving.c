@@ -317,7 +317,7 @@ static enum unseen_status expire(struct unseen_store *store, size_t max, bool *a
     const uint64_t slack = most_late(window) - 2 * UNSEEN__TIME_STEP;
     const uint64_t late = horizon > slack ? horizon - slack : 0;
     *all_left_out = true;
-    if (horizon == 0 || store->leaving.due > horizon) {
+    if (window == 0 || store->leaving.due > horizon) {
         store->leaving.horizon =
             horizon > store->leaving.horizon ? horizon : store->leaving.horizon;
         return UNSEEN_OK;

@@ -48,7 +48,7 @@ enum unseen_status unseen__store_options(const struct unseen_store_options *give
     if (options.window != 0 && options.window != UNSEEN_NO_WINDOW &&
         (options.window < UNSEEN__LOG_WINDOW_MIN || options.window > UNSEEN__LOG_WINDOW_MAX)) {
         return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_WINDOW,
-                                     "a window of %g s is not from 1 s to 100 years",
+                                     "a window of %.15g s is not from 1 s to 100 years",
                                      (double)options.window / 1000);
     }
     return unseen__shape_check(options.fpr, options.bits_per_key, error);
@@ -222,8 +222,8 @@ static enum unseen_status check_window(const struct unseen__log_header *h, const
     }
     return h->window == 0
                ? differs(error, UNSEEN_SETTING_WINDOW, "%s has no window", path)
-               : differs(error, UNSEEN_SETTING_WINDOW, "%s has a window of %g s, not of %g s", path,
-                         (double)h->window / 1000, (double)window / 1000);
+               : differs(error, UNSEEN_SETTING_WINDOW, "%s has a window of %.15g s, not of %.15g s",
+                         path, (double)h->window / 1000, (double)window / 1000);
 }
 
 static enum unseen_status check_seed(const struct unseen_store *store, const void *seed,

@@ -576,6 +576,22 @@ static void test_image_time(void)
     verify();
 }
 
+/* A window that began before 1970, and how long windows are said. */
+static void test_long(void)
+{
+    const uint64_t month = UINT64_C(30) * 86400 * 1000;
+    start(800 * month);
+    CHECK_EQ(add_at(START, 0, 100), 100);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    CHECK_EQ(add_at(START + 1000, 0, 100), 0);
+    CHECK_EQ(test_store_info(m.store).oldest, START);
+    test_store_close(m.store);
+    struct unseen_store_options options = options_of(UNSEEN_STORE_READ);
+    options.window = month + 1500;
+    CHECK(unseen_store_open(&m.store, path, &options, &error) == UNSEEN_ERR_MISMATCH);
+    CHECK(strstr(error.text, "has a window of 2073600000 s, not of 2592001.5 s") != NULL);
+}
+
 /* A record of the future in the middle of the log lets nothing leave that is there, and a repair
  * loses no key. */
 static void test_forged(void)
@@ -681,6 +697,7 @@ int main(void)
     test_rewrite();
     test_settings();
     test_image_time();
+    test_long();
     test_forged();
     test_waits_long();
     test_image_covers_all();
