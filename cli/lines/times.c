@@ -68,6 +68,13 @@ static bool read_fraction(const char **at, const char *end, unsigned *ms_out)
     return n > 0;
 }
 
+/* What is rounded up to 2100 is before it all the same. */
+static uint64_t join(uint64_t seconds, unsigned ms)
+{
+    const uint64_t time = seconds * 1000 + ms;
+    return time == END_SECONDS * 1000 ? time - 1 : time;
+}
+
 /* Reads Z or an offset, such as +02:00, in seconds. */
 static bool read_offset(const char **at, const char *end, int *seconds_out)
 {
@@ -129,7 +136,7 @@ static const char *parse_date(struct unseen_bytes text, uint64_t *ms_out)
     if (seconds < 0) {
         return too_early;
     }
-    *ms_out = (uint64_t)seconds * 1000 + ms;
+    *ms_out = join((uint64_t)seconds, ms);
     return (uint64_t)seconds < END_SECONDS ? NULL : too_late;
 }
 
@@ -152,7 +159,7 @@ static const char *parse_number(struct unseen_bytes text, uint64_t *ms_out)
         return too_early;
     }
     if (value < END_SECONDS) {
-        *ms_out = value * 1000 + ms;
+        *ms_out = join(value, ms);
         return NULL;
     }
     *ms_out = value;

@@ -88,6 +88,9 @@ for line in 3:'is not a time' 4:'is before 1970' 5:'is after 2100'; do
     holds grep -q "^unseen: error: two:2: the time .ts ${line#*:} in '{" err
     holds [ "$(grep -c 'hint: .*--missing=' err)" = 2 ]
 done
+printf '2099-12-31T23:59:59.9999Z a\n4102444799.9999 a\n' > lines # not rounded up to 2100
+run -p none -s end.unseen --window 10 --time 1 -k 2 -t ' ' lines
+expect 0 '2099-12-31T23:59:59.9999Z a\n' ''
 printf '5 a\n6 b\n' > lines
 run -p none --window 10 --time 3 lines
 expect 2 '5 a\n6 b\n' '*'
