@@ -32,16 +32,72 @@ void collection_free(PyObject *self)
     Py_DECREF(type);
 }
 
-/* The clock goes on while the machine sleeps, and does not move when the time of day is set. */
-void collection_pass_time(struct collection *c, size_t max)
+/* ---- Time ------------------------------------------------------------------------------------ */
+
+/* At most `max` keys leave, and those that would leave too late. The clock of a store is the time
+ * of day, which the next run has, too. That of a set goes on while the machine sleeps, and does not
+ * move when the time of day is set. */
+static enum unseen_status pass_time(struct collection *c, const struct time_setting *now,
+                                    size_t max)
 {
-    struct timespec t = {0, 0};
-    if (c->reads_clock) {
-        (void)clock_gettime(CLOCK_BOOTTIME, &t); /* fails only for an unknown clock */
-        (void)unseen_set_expire(c->own,
-                                (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000 + 1, max,
-                                NULL); /* it has a window */
+    uint64_t ms = now->ms;
+    if (!now->is_given) {
+        struct timespec t = {0, 0};
+        /* fails only for an unknown clock */
+        (void)clock_gettime(c->store ? CLOCK_REALTIME : CLOCK_BOOTTIME, &t);
+        ms = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
     }
+    return c->store ? unseen_store_expire(c->store, ms, max, NULL)
+                    : unseen_set_expire(c->own, ms + 1, max, NULL); /* which takes no time 0 */
+}
+
+/* Before a change. A store keeps the times also if it has no window. */
+static enum unseen_status read_clock(struct collection *c)
+{
+    const struct time_setting now = {.is_given = false};
+    return c->reads_clock ? pass_time(c, &now, LEAVING) : UNSEEN_OK;
+}
+
+/* Before a question, with the GIL or with the object alone: keys that leave are a change. */
+static enum unseen_status read_clock_to_ask(struct collection *c)
+{
+    return c->has_window ? read_clock(c) : UNSEEN_OK;
+}
+
+void collection_begin_time(struct collection *c, const struct time_setting *now)
+{
+    c->reads_clock = !now->is_given;
+    PyThreadState *saved = PyEval_SaveThread();
+    (void)pass_time(c, now, SIZE_MAX); /* the next call fails as well */
+    PyEval_RestoreThread(saved);
+}
+
+PyObject *collection_expire(PyObject *self, PyObject *args)
+{
+    struct collection *c = (struct collection *)self;
+    struct state *state = state_of(self);
+    struct time_setting now = {.state = state, .name = "now", .is_of_day = !c->own};
+    if (!PyArg_ParseTuple(args, "|O&:expire", settings_time, &now)) {
+        return NULL;
+    }
+    if (c->own && !c->has_window) {
+        return errors_set(state, UNSEEN_ERR_UNSUPPORTED, NULL);
+    }
+    if (c->reads_clock == now.is_given) {
+        PyErr_SetString(state->errors[ERROR_SETTING],
+                        c->reads_clock ? "it reads a clock: give the time to one that was made "
+                                         "with now="
+                                       : "it was made with now=, and reads no clock: expire(now)");
+        return NULL;
+    }
+    if (!gate_enter(&c->gate, GATE_ALONE)) {
+        return NULL;
+    }
+    PyThreadState *saved = PyEval_SaveThread();
+    const enum unseen_status status = c->set ? pass_time(c, &now, SIZE_MAX) : STATUS_CLOSED;
+    PyEval_RestoreThread(saved);
+    gate_leave(&c->gate, GATE_ALONE);
+    return status == UNSEEN_OK ? Py_NewRef(Py_None) : errors_set(state, status, NULL);
 }
 
 /* ---- One item -------------------------------------------------------------------------------- */
@@ -56,12 +112,12 @@ static void note_changes(struct collection *c, const uint8_t *verdicts, size_t n
 static enum unseen_status add(struct collection *c, const struct unseen_bytes *items, size_t n,
                               uint8_t *verdicts)
 {
-    if (!c->store) {
-        collection_pass_time(c, LEAVING);
-        return unseen_set_add(c->own, items, n, verdicts, NULL);
+    enum unseen_status status = read_clock(c);
+    if (status != UNSEEN_OK || !c->store) {
+        return status == UNSEEN_OK ? unseen_set_add(c->own, items, n, verdicts, NULL) : status;
     }
     size_t ndone = 0;
-    const enum unseen_status status = unseen_store_add(c->store, items, n, verdicts, &ndone);
+    status = unseen_store_add(c->store, items, n, verdicts, &ndone);
     note_changes(c, verdicts, ndone, UNSEEN_NEW);
     return status;
 }
@@ -69,12 +125,12 @@ static enum unseen_status add(struct collection *c, const struct unseen_bytes *i
 static enum unseen_status remove_items(struct collection *c, const struct unseen_bytes *items,
                                        size_t n, uint8_t *verdicts)
 {
-    if (!c->store) {
-        collection_pass_time(c, LEAVING);
-        return unseen_set_remove(c->own, items, n, verdicts, NULL);
+    enum unseen_status status = read_clock(c);
+    if (status != UNSEEN_OK || !c->store) {
+        return status == UNSEEN_OK ? unseen_set_remove(c->own, items, n, verdicts, NULL) : status;
     }
     size_t ndone = 0;
-    const enum unseen_status status = unseen_store_remove(c->store, items, n, verdicts, &ndone);
+    status = unseen_store_remove(c->store, items, n, verdicts, &ndone);
     note_changes(c, verdicts, ndone, UNSEEN_SEEN);
     return status;
 }
@@ -82,8 +138,8 @@ static enum unseen_status remove_items(struct collection *c, const struct unseen
 static enum unseen_status contains(struct collection *c, const struct unseen_bytes *items, size_t n,
                                    uint8_t *verdicts)
 {
-    collection_pass_time(c, LEAVING);
-    return unseen_set_contains(c->set, items, n, verdicts, NULL);
+    const enum unseen_status status = read_clock_to_ask(c);
+    return status == UNSEEN_OK ? unseen_set_contains(c->set, items, n, verdicts, NULL) : status;
 }
 
 /* The verdict about one item, with the GIL: no other thread of Python is in the library. -1 with an
@@ -152,11 +208,20 @@ static enum unseen_status ask_contains(void *object, const struct unseen_bytes *
                                        uint8_t *verdicts)
 {
     struct collection *c = object;
-    const enum unseen_status status = c->set ? contains(c, items, n, verdicts) : STATUS_CLOSED;
+    const enum unseen_status status =
+        c->set ? unseen_set_contains(c->set, items, n, verdicts, NULL) : STATUS_CLOSED;
     if (status == UNSEEN_OK) {
         invert(verdicts, n);
     }
     return status;
+}
+
+static enum unseen_status ask_contains_now(void *object, const struct unseen_bytes *items, size_t n,
+                                           uint8_t *verdicts)
+{
+    struct collection *c = object;
+    const enum unseen_status status = c->set ? read_clock(c) : STATUS_CLOSED;
+    return status == UNSEEN_OK ? ask_contains(object, items, n, verdicts) : status;
 }
 
 static enum unseen_status ask_remove(void *object, const struct unseen_bytes *items, size_t n,
@@ -180,10 +245,9 @@ PyObject *collection_add_many(PyObject *self, PyObject *iterable)
 PyObject *collection_contains_many(PyObject *self, PyObject *iterable)
 {
     struct collection *c = (struct collection *)self;
-    /* A question to a set with a window lets keys leave: it is a change. */
-    const enum gate_use use = c->reads_clock ? c->changes : GATE_SHARED;
-    const struct question question = {&c->gate, use, c, ask_contains};
-    return items_ask(state_of(self), &question, iterable);
+    const struct question asks = {&c->gate, GATE_SHARED, c, ask_contains};
+    const struct question changes = {&c->gate, c->changes, c, ask_contains_now};
+    return items_ask(state_of(self), c->has_window && c->reads_clock ? &changes : &asks, iterable);
 }
 
 /* Of a mask that only had to be made: None, or NULL. */
@@ -236,7 +300,7 @@ Py_ssize_t collection_length(PyObject *self)
     if (!collection_is_open(c)) {
         return -1;
     }
-    collection_pass_time(c, LEAVING);
+    (void)read_clock_to_ask(c); /* if it fails, so does the next question */
     return (Py_ssize_t)stats_of(c).nkeys;
 }
 
@@ -251,7 +315,7 @@ PyObject *collection_info(struct collection *c)
     if (!collection_is_open(c)) {
         return NULL;
     }
-    collection_pass_time(c, LEAVING);
+    (void)read_clock_to_ask(c); /* as above */
     const struct unseen_set_stats stats = stats_of(c);
     const double nkeys = (double)stats.nkeys;
     PyObject *dict = Py_BuildValue(
@@ -259,13 +323,18 @@ PyObject *collection_info(struct collection *c)
         stats.filter, "fpr_promise", stats.fpr_promise, "fpr_estimate", stats.fpr_estimate, "fill",
         stats.fill, "bits_per_key", nkeys > 0 ? 8 * (double)stats.memory / nkeys : 0.0,
         "memory_bytes", (unsigned long long)stats.memory, "profile", unseen_set_profile(c->set));
-    PyObject *window = dict && c->has_window
-                           ? Py_BuildValue("{s:d,s:K}", "window", (double)stats.window / 1000,
-                                           "leaving", (unsigned long long)stats.nleaving)
-                           : NULL;
-    if (dict && c->has_window && (!window || PyDict_Update(dict, window) != 0)) {
+    return c->own && c->has_window
+               ? collection_info_with(dict, Py_BuildValue("{s:d,s:K}", "window",
+                                                          (double)stats.window / 1000, "leaving",
+                                                          (unsigned long long)stats.nleaving))
+               : dict;
+}
+
+PyObject *collection_info_with(PyObject *dict, PyObject *more)
+{
+    if (dict && (!more || PyDict_Update(dict, more) != 0)) {
         Py_CLEAR(dict);
     }
-    Py_XDECREF(window);
+    Py_XDECREF(more);
     return dict;
 }

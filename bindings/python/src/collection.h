@@ -6,6 +6,7 @@
 
 #include "gate.h"
 #include "items.h"
+#include "settings.h"
 #include "state.h"
 
 struct collection {
@@ -15,9 +16,10 @@ struct collection {
     const struct unseen_set *set; /* of either; NULL: closed */
     PyObject *path;               /* bytes, of a store */
     PyObject *weak_references;
-    bool has_changed;      /* a store, since its last commit */
-    bool has_window;       /* a set */
-    bool reads_clock;      /* a set with a window, whose time is that of the machine */
+    bool has_changed; /* a store, since its last commit */
+    bool has_window;
+    bool reads_clock;      /* a store, or a set with a window; its time is that of the machine */
+    bool is_read;          /* a store that is only read */
     unsigned threads;      /* that a set is for */
     enum gate_use changes; /* a set for many threads is shared by those that change it */
 };
@@ -34,6 +36,7 @@ PyObject *collection_update(PyObject *self, PyObject *iterable);
 PyObject *collection_discard(PyObject *self, PyObject *item);
 PyObject *collection_contains_many(PyObject *self, PyObject *iterable);
 PyObject *collection_remove_many(PyObject *self, PyObject *iterable);
+PyObject *collection_expire(PyObject *self, PyObject *args);
 int collection_has(PyObject *self, PyObject *item);
 Py_ssize_t collection_length(PyObject *self);
 PyObject *collection_profile(PyObject *self, void *unused);
@@ -46,12 +49,15 @@ void collection_free(PyObject *self);
 /* True if the object may be used now, with the GIL. False with an exception set. */
 bool collection_is_open(struct collection *c);
 
-/* Tells a set with a window that reads a clock what time it is. At most `max` keys leave, and those
- * that would leave too late. The set may be changed now. */
-void collection_pass_time(struct collection *c, size_t max);
+/* Tells a set with a window, or a store, that was just made its time, or lets it read a clock from
+ * now on. */
+void collection_begin_time(struct collection *c, const struct time_setting *now);
 
 /* A dict of the statistics, by the names that `unseen info --json` prints. */
 PyObject *collection_info(struct collection *c);
+
+/* The dict with what `more` has, which it takes. NULL, and the dict is gone, if either is NULL. */
+PyObject *collection_info_with(PyObject *dict, PyObject *more);
 
 #define COLLECTION_METHODS                                                                         \
     {"add", collection_add, METH_O,                                                                \
@@ -73,6 +79,11 @@ PyObject *collection_info(struct collection *c);
         {"remove_many", collection_remove_many, METH_O,                                            \
          PyDoc_STR("remove_many($self, urls, /)\n--\n\n"                                           \
                    "Removes the URLs. The mask is True for each that was there.")},                \
+        {"expire", collection_expire, METH_VARARGS,                                                \
+         PyDoc_STR("expire($self, now=None, /)\n--\n\nForgets what has left the window. now is "   \
+                   "the time in seconds, if there was a now= at the beginning; the latest time "   \
+                   "counts. Otherwise each call reads a clock, and expire() gives back memory "    \
+                   "while nothing is added.")},                                                    \
         {"update", collection_update, METH_O,                                                      \
          PyDoc_STR("update($self, urls, /)\n--\n\nadd_many(urls) without an answer, as of a "      \
                    "Python set.")},                                                                \

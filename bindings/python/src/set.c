@@ -3,7 +3,6 @@
  * unseen.Set: a set in memory. */
 #include "collection.h"
 #include "errors.h"
-#include "settings.h"
 #include "url.h"
 
 #include <limits.h>
@@ -39,8 +38,8 @@ static PyObject *set_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     struct setting key_bits = {state, "key_bits", 0, UINT_MAX, 0};
     struct setting threads = {state, "threads", 0, UINT_MAX, 1};
     struct setting hashes = {state, "hashes", 0, UINT_MAX, 0};
-    struct time_setting window = {state, "window", 0, false};
-    struct time_setting now = {state, "now", 0, false};
+    struct time_setting window = {.state = state, .name = "window"};
+    struct time_setting now = {.state = state, .name = "now"};
     PyObject *profile = NULL;
     PyObject *rules = NULL;
     Py_ssize_t seed_len = 0;
@@ -80,10 +79,7 @@ static PyObject *set_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (made && window.is_given) {
         struct collection *c = (struct collection *)made;
         c->has_window = true;
-        c->reads_clock = !now.is_given;
-        if (now.is_given) {
-            (void)unseen_set_expire(c->own, now.ms + 1, 0, NULL); /* it has a window */
-        }
+        collection_begin_time(c, &now);
     }
     Py_DECREF(url);
     return made;
@@ -101,47 +97,6 @@ static PyObject *set_repr(PyObject *self)
     return n < 0 ? NULL
                  : PyUnicode_FromFormat("<unseen.Set of %zd, %s>", n,
                                         unseen_set_profile(((struct collection *)self)->set));
-}
-
-/* ---- Time ------------------------------------------------------------------------------------ */
-
-/* The library takes no time 0. */
-static enum unseen_status pass_time(struct collection *c, const struct time_setting *now)
-{
-    if (!now->is_given) {
-        collection_pass_time(c, SIZE_MAX);
-        return UNSEEN_OK;
-    }
-    return unseen_set_expire(c->own, now->ms + 1, SIZE_MAX, NULL);
-}
-
-static PyObject *set_expire(PyObject *self, PyObject *args)
-{
-    struct collection *c = (struct collection *)self;
-    struct state *state = state_of(self);
-    struct time_setting now = {state, "now", 0, false};
-    if (!PyArg_ParseTuple(args, "|O&:expire", settings_time, &now)) {
-        return NULL;
-    }
-    if (!c->has_window) {
-        return errors_set(state, UNSEEN_ERR_UNSUPPORTED, NULL);
-    }
-    if (c->reads_clock == now.is_given) {
-        PyErr_SetString(state->errors[ERROR_SETTING],
-                        c->reads_clock ? "the set reads a clock: give the time to a set that was "
-                                         "made with now="
-                                       : "the set was made with now=, and reads no clock: "
-                                         "expire(now)");
-        return NULL;
-    }
-    if (!gate_enter(&c->gate, GATE_ALONE)) {
-        return NULL;
-    }
-    PyThreadState *saved = PyEval_SaveThread();
-    (void)pass_time(c, &now); /* it has a window */
-    PyEval_RestoreThread(saved);
-    gate_leave(&c->gate, GATE_ALONE);
-    return Py_NewRef(Py_None);
 }
 
 /* ---- Saving and loading ---------------------------------------------------------------------- */
@@ -272,12 +227,6 @@ static PyMethodDef set_methods[] = {
     {"info", set_info, METH_NOARGS,
      PyDoc_STR("info($self, /)\n--\n\nA dict of statistics: keys, filter, profile, memory_bytes, "
                "bits_per_key, fill (0 to 1), fpr_promise and fpr_estimate (as the set is now).")},
-    {"expire", set_expire, METH_VARARGS,
-     PyDoc_STR(
-         "expire($self, now=None, /)\n--\n\nOf a set with a window: forgets what has left it. "
-         "now is the time in seconds, of a set that was made with now=; the latest time "
-         "counts. Any other set reads a clock at each call, and expire() gives back memory "
-         "while nothing is added.")},
     {"save", set_save, METH_O,
      PyDoc_STR("save($self, file, /)\n--\n\nWrites the set to a file (str, bytes or a path), in "
                "one step, for Set.load. Only the owner may read the file, because it holds the "

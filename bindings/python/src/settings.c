@@ -6,6 +6,8 @@
 
 #include <unseen.h>
 
+static const double TIME_OF_2100 = 4102444800;
+
 int settings_number(PyObject *object, void *out)
 {
     struct setting *setting = out;
@@ -77,6 +79,10 @@ int settings_time(PyObject *object, void *out)
     const double seconds = PyFloat_AsDouble(object);
     if (seconds == -1 && PyErr_Occurred()) {
         return 0;
+    }
+    if (setting->is_of_day && !(seconds >= 0.001 && seconds < TIME_OF_2100)) {
+        return is_no_time(setting, "a number of seconds since 1970, above 0 and before 2100",
+                          object);
     }
     if (!(seconds >= 0 && seconds <= 9007199254740992.0 / 1000)) {
         return is_no_time(setting, "a number of seconds from 0 to 2**53 / 1000", object);

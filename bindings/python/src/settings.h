@@ -27,6 +27,7 @@ struct time_setting {
     const char *name;
     uint64_t ms;
     bool is_given;
+    bool is_of_day; /* since 1970 */
 };
 
 /* Converters into a struct time_setting: TypeError, or SettingError. The first takes a window: a

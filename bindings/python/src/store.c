@@ -3,12 +3,23 @@
  * unseen.Store: a set that outlives the process. */
 #include "collection.h"
 #include "errors.h"
-#include "settings.h"
 #include "url.h"
 
 #include <limits.h>
+#include <stdio.h>
+#include <string.h>
 
 /* ---- Opening --------------------------------------------------------------------------------- */
+
+/* Another process may give a store that is only read a window. */
+static void note_window(struct collection *c)
+{
+    struct unseen_store_info info = {.size = sizeof(info)};
+    if (!c->has_window) {                         /* the numbers of a window take longer */
+        (void)unseen_store_info(c->store, &info); /* fails for a wrong size only */
+        c->has_window = info.window > 0;
+    }
+}
 
 /* Takes the store, in any case. */
 static PyObject *store_wrap(const struct state *state, struct unseen_store *store, PyObject *path)
@@ -23,6 +34,7 @@ static PyObject *store_wrap(const struct state *state, struct unseen_store *stor
     c->store = store;
     c->set = unseen_store_set(store);
     c->changes = GATE_ALONE;
+    note_window(c);
     return (PyObject *)c;
 }
 
@@ -30,11 +42,17 @@ static PyObject *open_path(const struct state *state, PyObject *path,
                            const struct unseen_store_options *options)
 {
     struct unseen_store *store;
-    struct unseen_error error;
+    struct unseen_error error = {.status = UNSEEN_OK};
     PyThreadState *saved = PyEval_SaveThread();
     const enum unseen_status status =
         unseen_store_open(&store, PyBytes_AsString(path), options, &error);
     PyEval_RestoreThread(saved);
+    if (status == UNSEEN_ERR_MISMATCH && error.setting == UNSEEN_SETTING_WINDOW) {
+        const size_t len = strlen(error.text);
+        (void)snprintf(error.text + len, sizeof(error.text) - len,
+                       ": `unseen rewrite --window %.15g` gives it another",
+                       (double)options->window / 1000);
+    }
     return status == UNSEEN_OK ? store_wrap(state, store, path)
                                : errors_set_file(state, status, &error, PyBytes_AsString(path));
 }
@@ -63,8 +81,9 @@ static bool mode_of(const struct state *state, const char *text, enum unseen_sto
 
 static PyObject *store_open(PyObject *module, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"path",     "profile",  "rules", "mode",      "filter", "fpr",
-                            "capacity", "key_bits", "seed",  "file_mode", NULL};
+    static char *names[] = {"path",   "profile",  "rules",    "mode", "filter",
+                            "fpr",    "capacity", "key_bits", "seed", "file_mode",
+                            "window", "now",      NULL};
     struct state *state = PyModule_GetState(module);
     struct unseen_store_options options = {.size = sizeof(options)};
     const char *mode = "c";
@@ -75,10 +94,13 @@ static PyObject *store_open(PyObject *module, PyObject *args, PyObject *kwargs)
     struct setting capacity = {state, "capacity", 0, UINT64_MAX, 0};
     struct setting key_bits = {state, "key_bits", 0, UINT_MAX, 0};
     struct setting file_mode = {state, "file_mode", 0, UINT_MAX, 0};
+    struct time_setting window = {.state = state, .name = "window"};
+    struct time_setting now = {.state = state, .name = "now", .is_of_day = true};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O&|O$OszdO&O&z#O&:open", names, PyUnicode_FSConverter, &path, &profile,
-            &rules, &mode, &options.filter, &options.fpr, settings_number, &capacity,
-            settings_number, &key_bits, &options.seed, &seed_len, settings_number, &file_mode)) {
+            args, kwargs, "O&|O$OszdO&O&z#O&O&O&:open", names, PyUnicode_FSConverter, &path,
+            &profile, &rules, &mode, &options.filter, &options.fpr, settings_number, &capacity,
+            settings_number, &key_bits, &options.seed, &seed_len, settings_number, &file_mode,
+            settings_window, &window, settings_time, &now)) {
         return NULL;
     }
     const bool is_named = (profile && profile != Py_None) || (rules && rules != Py_None);
@@ -89,8 +111,13 @@ static PyObject *store_open(PyObject *module, PyObject *args, PyObject *kwargs)
         options.key_bits = (unsigned)key_bits.value;
         options.file_mode = (unsigned)file_mode.value;
         options.seed_len = (size_t)seed_len;
+        options.window = window.ms;
         options.profile = url ? unseen_url_id(url_of(url)) : NULL;
         store = open_path(state, path, &options);
+    }
+    if (store) {
+        ((struct collection *)store)->is_read = options.mode == UNSEEN_STORE_READ;
+        collection_begin_time((struct collection *)store, &now);
     }
     Py_XDECREF(url);
     Py_DECREF(path);
@@ -186,7 +213,14 @@ static enum unseen_status refresh(struct collection *c, struct unseen_error *err
 
 static PyObject *store_refresh(PyObject *self, PyObject *Py_UNUSED(ignored))
 {
-    return run_alone((struct collection *)self, refresh);
+    struct collection *c = (struct collection *)self;
+    PyObject *done = run_alone(c, refresh);
+    if (done && collection_is_open(c)) {
+        note_window(c);
+        return done;
+    }
+    Py_XDECREF(done);
+    return NULL;
 }
 
 static PyObject *store_enter(PyObject *self, PyObject *Py_UNUSED(ignored))
@@ -280,10 +314,17 @@ static PyObject *store_info(PyObject *self, PyObject *Py_UNUSED(ignored))
         "image_bytes", (unsigned long long)info.image_bytes, "allowed",
         (unsigned long long)info.nallowed, "key_bits", info.key_bits, "log",
         info.no_log ? Py_False : Py_True, "torn_bytes", (unsigned long long)info.torn_bytes);
-    if (!more || PyDict_Update(dict, more) < 0) {
-        Py_CLEAR(dict);
+    dict = collection_info_with(dict, more);
+    if (info.window > 0) {
+        dict = collection_info_with(
+            dict, Py_BuildValue("{s:d,s:N}", "window", (double)info.window / 1000, "oldest",
+                                info.oldest > 0 ? PyFloat_FromDouble((double)info.oldest / 1000)
+                                                : Py_NewRef(Py_None)));
     }
-    Py_XDECREF(more);
+    if (info.window > 0 && c->is_read) { /* one that is written to does not count them */
+        dict = collection_info_with(
+            dict, Py_BuildValue("{s:K}", "leaving", (unsigned long long)info.nleaving));
+    }
     return dict;
 }
 
@@ -299,8 +340,9 @@ static PyMethodDef store_methods[] = {
     {"info", store_info, METH_NOARGS,
      PyDoc_STR("info($self, /)\n--\n\nA dict of statistics: those of Set.info, and fpr, key_bits, "
                "log_bytes, dead_bytes, image_bytes, allowed (by `unseen allow`), torn_bytes (cut "
-               "from the end at open) and log "
-               "(whether there is one).")},
+               "from the end at open) and log (whether there is one). With a window: window, "
+               "oldest (when the oldest key came; None: there is none) and, in mode 'r', leaving "
+               "(keys that leave within the next tenth of the window); times are in seconds.")},
     {"commit", (PyCFunction)(void (*)(void))store_commit, METH_VARARGS | METH_KEYWORDS,
      PyDoc_STR("commit($self, *, wait=True)\n--\n\n"
                "Makes everything added and removed so far durable. Hand the new URLs over first: "
@@ -352,7 +394,7 @@ PyMethodDef store_functions[] = {
     {"open", (PyCFunction)(void (*)(void))store_open, METH_VARARGS | METH_KEYWORDS,
      PyDoc_STR(
          "open(path, profile=None, *, rules=None, mode='c', filter=None, fpr=0, capacity=0, "
-         "key_bits=0, seed=None, file_mode=0)\n--\n\n"
+         "key_bits=0, seed=None, file_mode=0, window=0, now=None)\n--\n\n"
          "Opens the store at path (str, bytes or a path).\n\n"
          "mode: 'c' makes it if it does not exist; 'w': MissingError if it does not; 'r': only "
          "to ask. BusyError: another process writes to it.\n\n"
@@ -363,5 +405,8 @@ PyMethodDef store_functions[] = {
          "key_bits: 64, 96 or 128 bits of each key are kept, 8 to 16 bytes in the file; 0 "
          "makes 64, or 96 if fpr needs them.\n"
          "file_mode: who may open the store, as of os.chmod: 0o600 (the default) and any of "
-         "0o066.")},
+         "0o066.\n"
+         "window: as of Set(). `unseen rewrite --window` gives a store another window.\n"
+         "now: the time in seconds since 1970: the store then reads no clock, and expire(now) "
+         "tells the time. Otherwise it has the time of day.")},
     {NULL, NULL, 0, NULL}};

@@ -241,7 +241,7 @@ class Client(unittest.TestCase):
             for wrong in 0, -1, float("nan"):
                 with self.assertRaisesRegex(unseen.SettingError, "timeout is a number of seconds, more than 0"):
                     unseen.connect("127.0.0.1:1", timeout=wrong)
-            with self.assertRaisesRegex(unseen.SettingError, "has its profile and its rate already"):
+            with self.assertRaisesRegex(unseen.SettingError, "has its profile, its rate and its window already"):
                 unseen.connect("127.0.0.1:1", profile="crawl")
             for call, code, path in (
                 (lambda: unseen.connect(f"unix:{folder}/nobody"), errno.ENOENT, f"{folder}/nobody"),

@@ -103,7 +103,7 @@ class Interface(unittest.TestCase):
                 if callable(value):
                     self.assertEqual(parameters(getattr(class_, name)), parameters(value), f"{class_}.{name}")
         for name in dir(unseen.Set):
-            if not name.startswith("_") and name not in ("save", "load", "expire"):
+            if not name.startswith("_") and name not in ("save", "load"):
                 self.assertIn(name, dir(unseen.Store))
 
 

@@ -10,10 +10,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import warnings
 
 import unseen
+
+TOOL = os.environ.get("UNSEEN")
 
 
 class Store(unittest.TestCase):
@@ -255,6 +258,110 @@ class Store(unittest.TestCase):
                 file.write((99).to_bytes(4, "little"))
         with self.assertRaises(unseen.DamagedError):
             unseen.open(self.path)
+
+    def test_window(self):
+        """A driven clock over three openings: new again after the window, never before."""
+        start = 1_700_000_000.0
+        with unseen.open(self.path, "none", window="10m", now=start) as s:
+            self.assertEqual((s.info()["window"], s.info()["oldest"]), (600, None))
+            self.assertNotIn("leaving", s.info())  # counted for those that only read
+            self.assertEqual(s.add_many(["a", "b", "a"]).tolist(), [True, True, False])
+            s.expire(start + 300)
+            self.assertTrue(s.remove("b") and s.add("b"))  # anew from here
+            s.expire(start + 599.999)
+            self.assertFalse(s.add("a"))
+            s.commit()
+            s.expire(1)  # the latest time counts
+            self.assertIn("a", s)
+        with unseen.open(self.path, now=start + 601) as s:
+            self.assertEqual(s.contains_many(["a", "b"]).tolist(), [False, True])
+            self.assertTrue(s.add("a"))
+        with unseen.open(self.path, mode="r", now=start + 880) as s:
+            info = s.info()
+            self.assertEqual((len(s), info["window"], info["oldest"], info["leaving"]), (2, 600, start + 300, 1))
+            s.expire(start + 901)
+            self.assertEqual(s.contains_many(["a", "b"]).tolist(), [True, False])
+
+    def test_window_of_the_time_of_day(self):
+        """What came two hours ago has left a window of one hour, and is there in one of three."""
+        for window, is_new in ("1h", True), (3 * 3600, False):
+            path = f"{self.path}-{window}"
+            with unseen.open(path, window=window, now=time.time() - 7200) as s:
+                s.add_many(["a", "b", "c"])
+            with self.subTest(window), unseen.open(path, mode="r") as s:
+                self.assertEqual(s.contains_many(["a"]).tolist(), [not is_new])
+                self.assertEqual(("b" in s, len(s), s.info()["keys"]), (not is_new, *2 * (0 if is_new else 3,)))
+            with self.subTest(window), unseen.open(path, window=window) as s:
+                self.assertEqual((s.add("a"), s.add_many(["b"]).tolist(), s.remove("c")), (is_new, [is_new], not is_new))
+                self.assertIsNone(s.expire())
+
+    def test_a_reader_of_a_store_with_a_window_forgets_by_the_clock(self):
+        with unseen.open(self.path, window=1) as s, unseen.open(self.path, mode="r") as reader:
+            s.add("a")
+            s.commit()
+            reader.refresh()
+            deadline = time.monotonic() + 60
+            while "a" in reader and time.monotonic() < deadline:
+                time.sleep(0.01)
+            self.assertNotIn("a", reader)
+            self.assertEqual(reader.contains_many(["a"]), [False])
+            self.assertTrue(s.add("a"))
+
+    @unittest.skipUnless(TOOL, "UNSEEN does not name the tool")
+    def test_a_store_that_gets_a_window(self):
+        """Its log has the times of its keys, and a reader that was there before forgets by the new window."""
+        now = time.time()
+        for name, told in ("told", now - 7200), ("clock", None):
+            path = os.path.join(self.folder, name)
+            with unseen.open(path, now=told) as s:
+                s.add("a")
+            with self.subTest(name), unseen.open(path, mode="r") as reader:
+                subprocess.run([TOOL, "rewrite", "--window", "1h", path], check=True)
+                reader.refresh()
+                self.assertEqual(reader.info()["window"], 3600)
+                self.assertEqual(reader.contains_many(["a"]), [told is None])
+                with self.assertRaisesRegex(unseen.MismatchError, "has a window of 3600 s, not of 2592000 s: "):
+                    unseen.open(path, window="30d")
+
+    def test_window_refused(self):
+        unseen.open(self.path, window="1h").close()
+        for window in "2h", 7200.0:
+            with self.assertRaises(unseen.MismatchError) as caught:
+                unseen.open(self.path, window=window)
+            self.assertEqual(str(caught.exception), f"{self.path} has a window of 3600 s, not of 7200 s: `unseen rewrite "
+                                                    "--window 7200` gives it another")
+        for same in "1h", 3600, None, 0:
+            unseen.open(self.path, window=same).close()
+        other = self.path + "2"
+        unseen.open(other).close()
+        with self.assertRaisesRegex(unseen.MismatchError, "has no window: `unseen rewrite --window 10`"):
+            unseen.open(other, window=10)
+        with unseen.open(other) as s:
+            self.assertNotIn("window", s.info())
+            self.assertIsNone(s.expire())  # it keeps the times for a window that it may get
+            with self.assertRaisesRegex(unseen.SettingError, "reads a clock"):
+                s.expire(5)
+        with self.assertRaises(unseen.ClosedError):
+            s.expire()
+        missing = self.path + "3"
+        for wrong in 0.5, -1, 3.2e9, "0", "1h30m":
+            with self.assertRaisesRegex(unseen.SettingError, "window is a time from a second to 100 years"):
+                unseen.open(missing, window=wrong)
+        for wrong in 0, -1, 4102444800, float("nan"):
+            with self.assertRaisesRegex(unseen.SettingError, "now is a number of seconds since 1970"):
+                unseen.open(missing, now=wrong)
+        with self.assertRaisesRegex(unseen.UnsupportedError, "compact and counting have"):
+            unseen.open(missing, filter="bloom", capacity=1000, fpr=1e-3, window="1h")
+        self.assertFalse(os.path.exists(missing))
+        with unseen.open(missing, window=60, now=1) as s:
+            with self.assertRaisesRegex(unseen.SettingError, "reads no clock"):
+                s.expire()
+            with self.assertRaisesRegex(unseen.SettingError, "now is a number of seconds since 1970"):
+                s.expire(0)
+        for address, why in ("127.0.0.1:1", "has its profile, its rate and its window already"), (
+                "redis://:secret@127.0.0.1:1/k", "^redis://127.0.0.1:1/k: a key of Redis has no window$"):
+            with self.assertRaisesRegex(unseen.SettingError, why):
+                unseen.connect(address, window="1h")
 
     def test_info(self):
         with unseen.open(self.path, fpr=1e-6, filter="block", capacity=1000, file_mode=0o640) as s:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._unseen import _strings
+from ._unseen import SettingError, _strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -72,6 +72,12 @@ class Client:
     def discard(self, url: str | bytes, /) -> None:
         """remove(url) without an answer, as of a Python set."""
         self.remove(url)
+
+    def expire(self, now: float | None = None, /) -> None:
+        """Does nothing: a server lets keys leave by its own clock. SettingError: now is given."""
+        self._check_open()
+        if now is not None:
+            raise SettingError("the server reads a clock: give the time to a store that was opened with now=")
 
     def commit(self, *, wait: bool = True) -> None:
         """Returns when everything that was answered would survive a power cut. With wait=False it returns at once, as
