@@ -235,6 +235,7 @@ static void *committer_run(void *context)
         c->ndone = nbegun;
         c->ndurable += c->writing.n;
         c->log_end = c->log->end;
+        c->log_time = c->log->time;
         pthread_mutex_unlock(&c->lock);
         notify(c);
         committer_rest(c);
@@ -272,8 +273,11 @@ static int start_thread(struct unseen__committer *c)
 enum unseen_status unseen__committer_start(struct unseen__committer *c, struct unseen__log *log,
                                            int notify_fd, struct unseen_error *error)
 {
-    *c = (struct unseen__committer){
-        .log = log, .notify_fd = notify_fd, .output_fd = -1, .log_end = log->end};
+    *c = (struct unseen__committer){.log = log,
+                                    .notify_fd = notify_fd,
+                                    .output_fd = -1,
+                                    .log_end = log->end,
+                                    .log_time = log->time};
     if (pipe2(c->wake, O_CLOEXEC | O_NONBLOCK) != 0) {
         return unseen__error_io(error, "open a pipe for", log->path, errno);
     }
@@ -433,6 +437,7 @@ void unseen__committer_appended(struct unseen__committer *c)
 {
     pthread_mutex_lock(&c->lock);
     c->log_end = c->log->end;
+    c->log_time = c->log->time;
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -442,4 +447,12 @@ uint64_t unseen__committer_log_end(struct unseen__committer *c)
     const uint64_t end = c->log_end;
     pthread_mutex_unlock(&c->lock);
     return end;
+}
+
+uint64_t unseen__committer_log_time(struct unseen__committer *c)
+{
+    pthread_mutex_lock(&c->lock);
+    const uint64_t time = c->log_time;
+    pthread_mutex_unlock(&c->lock);
+    return time;
 }

@@ -44,6 +44,7 @@ struct unseen__committer {
     uint64_t ndone;    /* how many of these calls are durable */
     uint64_t ndurable; /* changes that are durable */
     uint64_t log_end;
+    uint64_t log_time;
     bool stop;
     enum unseen_status status;
     struct unseen_error error;
@@ -102,6 +103,9 @@ void unseen__committer_release(struct unseen__committer *committer);
 
 /* The end of the last durable record. */
 uint64_t unseen__committer_log_end(struct unseen__committer *committer);
+
+/* The time of that record. */
+uint64_t unseen__committer_log_time(struct unseen__committer *committer);
 
 /* Says that the caller, and not the thread, has appended to the log. Call it before the first
  * begin. */

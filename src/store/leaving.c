@@ -73,6 +73,7 @@ void unseen__leaving_restart(struct unseen_store *store)
     }
     l->scan.log = NULL;
     l->has_record = false;
+    l->next_head.offset = 0;
 }
 
 /* Goes on to the next record before `end`; *is_last_out: there is none yet. */
@@ -351,9 +352,16 @@ enum unseen_status unseen_store_expire(struct unseen_store *store, uint64_t now,
 
 /* ---- giving the disk back ---- */
 
+/* The time of the log that a crash would leave. */
+static uint64_t durable_time(struct unseen_store *store)
+{
+    return store->committer.is_running ? unseen__committer_log_time(&store->committer)
+                                       : store->log.time;
+}
+
 enum unseen_status unseen__store_give_back(struct unseen_store *store, struct unseen_error *error)
 {
-    const struct unseen__leaving *l = &store->leaving;
+    struct unseen__leaving *l = &store->leaving;
     struct unseen__log *log = &store->log;
     const struct unseen__log_head old = log->header.head;
     if (!l->has_record || store->is_draft) {
@@ -374,10 +382,17 @@ enum unseen_status unseen__store_give_back(struct unseen_store *store, struct un
                                           .output_closed = l->output.closed};
     const uint64_t nleft = head.offset - old.offset;
     const uint64_t nstaying = unseen__store_log_end(store) - head.offset;
-    if (nleft < GIVE_LEAST || nleft < nstaying / GIVE_SHARE) {
+    if (l->next_head.offset == 0 && nleft >= GIVE_LEAST && nleft >= nstaying / GIVE_SHARE) {
+        l->next_head = head;
+    }
+    /* What has left at a time that no durable record tells is not gone after a crash: the lines of
+     * that time may come once more. */
+    if (l->next_head.offset == 0 ||
+        l->next_head.time > unseen__horizon(log->header.window, durable_time(store))) {
         return UNSEEN_OK;
     }
-    const enum unseen_status status = unseen__log_move_head(log, &head, error);
+    const enum unseen_status status = unseen__log_move_head(log, &l->next_head, error);
+    l->next_head.offset = 0;
     if (status == UNSEEN_OK && !unseen__log_punch(log, old.offset)) {
         store->cannot_punch = true;
     }

@@ -52,6 +52,8 @@ struct unseen__leaving {
     struct unseen__output output;
 
     struct unseen__stash removed; /* keys that were removed, and would leave later */
+
+    struct unseen__log_head next_head; /* what is before it has left; offset 0: none is worth it */
 };
 
 struct unseen_store {

@@ -16,6 +16,7 @@ struct pending {
     const uint8_t *data;
     uint64_t at;
     size_t len;
+    bool is_hole; /* what has not arrived of it is as it was */
 };
 
 struct renaming {
@@ -194,7 +195,8 @@ static void add_pending(struct disk *disk, const struct trace_op *op, const uint
                           .file = find_fd(disk, op)->file,
                           .data = data,
                           .at = op->at,
-                          .len = (size_t)op->len};
+                          .len = (size_t)op->len,
+                          .is_hole = op->kind == TRACE_WRITE && op->value == 1};
     apply_whole(&disk->shown[p->file], p);
 }
 
@@ -385,7 +387,7 @@ static void apply_fate(const struct disk *disk, struct disk_bytes *bytes, const 
         if (arrived) {
             store(bytes, at, p->data + done, len);
         } else {
-            spoil(disk, bytes, at, len, fate.rest, random);
+            spoil(disk, bytes, at, len, p->is_hole ? REST_OLD : fate.rest, random);
         }
     }
 }

@@ -19,14 +19,17 @@
 
 #include "disk.h"
 #include "record.h"
+#include "stream.h"
 
 enum {
     RUNS_MAX = 4,
     NURLS = 300,
+    NLINES = 4000, /* with times, of which a window forgets most */
     STATES_CI = 2000,
     STATES_PER_WORKLOAD = 450,
-    STATES_DEAD = 50, /* of a workload with a log of 1 MiB */
-    NMORE = 200,      /* URLs of the stores that are merged into the other */
+    STATES_DEAD = 50,    /* of a workload with a log of 1 MiB */
+    STATES_WINDOW = 100, /* of one with a window */
+    NMORE = 200,         /* URLs of the stores that are merged into the other */
     STATES_PLANTED = 1500,
     ROUNDS_MAX = 60,
     SECOND_EVERY = 6, /* states between two whose recovery is cut */
@@ -47,7 +50,9 @@ static struct {
     struct disk_state prefilled; /* a store with other URLs */
     struct disk_state dead;      /* a store that its next writer rewrites */
     bool merged;                 /* a merge had ended before the cut */
-    uint64_t *seen;              /* hashes of states, an open table */
+    struct stream stream;
+    bool only_window;
+    uint64_t *seen; /* hashes of states, an open table */
     size_t cap;
     uint64_t target;
     uint64_t nstates;
@@ -63,6 +68,7 @@ struct workload {
     bool prefilled; /* begins with a store that is about to get its image, */
     bool dead;      /* or with one that is about to rewrite itself */
     bool merges;    /* there is a merge */
+    bool window;    /* the input is lines with times, and the store has a window */
     unsigned nruns;
     uint32_t ends[RUNS_MAX]; /* run i has the URLs before ends[i] as its input, */
     unsigned kill[RUNS_MAX]; /* is killed at this call, if not 0, */
@@ -91,16 +97,19 @@ static struct crash_job dedup_job(bool named, int in_fd)
     return job;
 }
 
-/* Feeds URLs in pieces with pauses, so that they become several commits. */
-static void feed(int fd, uint32_t end)
+/* Feeds URLs or lines of the stream, in pieces with pauses, so that they become several commits. */
+static void feed(const struct workload *w, int fd, uint32_t at, uint32_t end)
 {
-    char *text = malloc((size_t)NURLS * CRASH_URL_MAX);
+    const uint32_t most = w->window ? 400 : 120;
+    char *text = malloc((size_t)most * CRASH_URL_MAX);
     crash_require(text != NULL, "malloc");
-    for (uint32_t at = 0; at < end;) {
+    while (at < end) {
         size_t len = 0;
-        uint32_t n = (uint32_t)(1 + crash_random(&power.random) % 120);
+        uint32_t n = (uint32_t)(1 + crash_random(&power.random) % most);
         for (; n > 0 && at < end; n--) {
-            len += crash_url(at++, text + len);
+            len +=
+                w->window ? stream_line(&power.stream, at, text + len) : crash_url(at, text + len);
+            at++;
         }
         if (write(fd, text, len) < 0) {
             break; /* it was killed */
@@ -133,10 +142,23 @@ static bool record_command(struct crash_job job, unsigned kill)
     snprintf(fault, sizeof(fault), "UNSEEN_CRASH_FAULT=%u:KILL", kill);
     job.env[3] = fault;
     const int status = crash_run(&job);
-    if (status != 0 && (kill == 0 || status != 128 + SIGKILL)) {
+    if (power.plant && status == 2) {
+        power.nfailed++; /* it has noticed it itself */
+    } else if (status != 0 && (kill == 0 || status != 128 + SIGKILL)) {
         crash_die("%s ends with status %d: %s", job.args[1], status, crash_messages());
     }
     return status == 0;
+}
+
+/* The line with which a run goes on. What a killed one has not committed is cut off first. */
+static uint32_t first_line(const struct workload *w)
+{
+    if (!w->window || !crash_exists(crash_path("s"))) {
+        return 0;
+    }
+    (void)record_command(stream_job(power.tool, NULL), 0);
+    const uint32_t next = stream_next(&power.stream);
+    return next == UINT32_MAX ? 0 : next; /* with a plant; the states will show it */
 }
 
 static void record_run(const struct workload *w, unsigned run)
@@ -146,18 +168,22 @@ static void record_run(const struct workload *w, unsigned run)
     char plant[64];
     char fault[64];
     int ends[2];
+    const uint32_t first = first_line(w);
     crash_require(pipe2(ends, O_CLOEXEC) == 0, "pipe");
-    struct crash_job job = dedup_job(w->named, ends[0]);
+    struct crash_job job = w->window ? stream_job(power.tool, NULL) : dedup_job(w->named, ends[0]);
+    job.in_fd = ends[0];
     add_environment(&job, trace, slow, plant);
     snprintf(fault, sizeof(fault), "UNSEEN_CRASH_FAULT=%u:KILL", w->kill[run]);
     job.env[3] = fault;
     pid_t pid = crash_start(&job);
     crash_require(close(ends[0]) == 0, "close");
-    feed(ends[1], w->ends[run]);
+    feed(w, ends[1], first, w->ends[run]);
     crash_require(close(ends[1]) == 0, "close");
     int status = crash_wait(pid);
     if (status == 0) {
         mark(run);
+    } else if (power.plant && status == 2) {
+        power.nfailed++;
     } else if (w->kill[run] == 0 || status != 128 + SIGKILL) {
         crash_die("the recorded run ends with status %d: %s", status, crash_messages());
     }
@@ -175,18 +201,20 @@ static void record_run(const struct workload *w, unsigned run)
 
 static struct workload choose_workload(void)
 {
-    struct workload w = {.named = power.nworkloads % 2 == 0,
-                         .prefilled = power.nworkloads % 8 / 2 == 1,
-                         .dead = power.nworkloads % 5 == 0};
+    struct workload w = {.window = power.only_window || power.nworkloads % 5 == 2};
+    w.named = w.window || power.nworkloads % 2 == 0;
+    w.prefilled = !w.window && power.nworkloads % 8 / 2 == 1;
+    w.dead = !w.window && power.nworkloads % 5 == 0;
+    const uint32_t n = w.window ? NLINES : NURLS;
     if (power.plant && strcmp(power.plant, "persist-first") == 0) {
         w.named = false; /* a file with a name is read by the tool, so that it cannot be late */
     }
     w.nruns = 1 + (unsigned)(crash_random(&power.random) % RUNS_MAX);
     for (unsigned i = 0; i < w.nruns; i++) {
-        w.ends[i] = i + 1 == w.nruns ? NURLS : NURLS * (i + 1) / w.nruns;
+        w.ends[i] = i + 1 == w.nruns ? n : n * (i + 1) / w.nruns;
         const uint64_t then = crash_random(&power.random) % 4;
         w.rewrite[i] = then == 0;
-        if (!w.dead) { /* its keys have another length */
+        if (!w.dead && !w.window) { /* its keys have another length */
             w.merge[i] = then == 1 || (i == 0 && power.nworkloads % 2 == 1);
         }
         w.merges = w.merges || w.merge[i];
@@ -301,17 +329,47 @@ static void tally_before(void)
     free(text);
 }
 
+/* A run of no line leaves whole commits of the stream, and the next run goes on behind them. */
+static const char *recover_window(struct crash_job job, uint32_t ndone, bool closer)
+{
+    const struct stream *s = &power.stream;
+    if (crash_run(&job) != 0) {
+        return crash_messages();
+    }
+    const uint32_t next = stream_next(s);
+    if (next == UINT32_MAX) {
+        return "the output is not what the window lets through";
+    }
+    if (ndone > 0 && (next == 0 || s->out_ends[next - 1] < s->out_ends[ndone - 1])) {
+        return "lines of a run that had ended are lost";
+    }
+    stream_write(s, next, s->n);
+    const struct crash_job rest = stream_job(power.tool, crash_path("_lines"));
+    memcpy(job.args, rest.args, sizeof(job.args));
+    if (crash_run(&job) != 0) {
+        return crash_messages();
+    }
+    if (stream_next(s) != s->n) {
+        return "the output of the next run is not what the window lets through";
+    }
+    return closer ? stream_check_store(s, power.tool) : NULL;
+}
+
 /* Runs the tool on what is in the folder. */
 static const char *recover(const struct workload *w, uint32_t ndone, bool traced, bool closer)
 {
-    tally_before();
     char trace[CRASH_PATH_MAX];
     char slow[64];
     char plant[64];
-    struct crash_job job = dedup_job(w->named, 0);
+    struct crash_job job = w->window ? stream_job(power.tool, NULL) : dedup_job(w->named, 0);
     if (traced) {
         add_environment(&job, trace, slow, plant);
     }
+    if (w->window) {
+        power.ncloser += closer;
+        return recover_window(job, ndone, closer);
+    }
+    tally_before();
     const int status = crash_run(&job);
     if (status != 0) {
         static char text[1024];
@@ -343,7 +401,8 @@ static void report(const struct workload *w, const struct disk_state *state, siz
             "workload %llu (%s%s, %u runs), call %zu, policy %u, %s: %s\n    lost %u, extra %u, "
             "foreign %u\n",
             (unsigned long long)power.nworkloads, w->named ? "-o" : "standard output",
-            w->dead        ? ", mostly dead"
+            w->window      ? ", window"
+            : w->dead      ? ", mostly dead"
             : w->prefilled ? ", prefilled"
                            : "",
             w->nruns, call, policy, cut, wrong, power.tally.nlost, power.tally.nextra,
@@ -410,7 +469,9 @@ static void judge(const struct workload *w, const struct disk_state *state, uint
 static bool enough(const struct workload *w, uint64_t in_workload)
 {
     return power.nstates >= power.target ||
-           in_workload >= (w->dead ? STATES_DEAD : STATES_PER_WORKLOAD) ||
+           in_workload >= (w->dead     ? STATES_DEAD
+                           : w->window ? STATES_WINDOW
+                                       : STATES_PER_WORKLOAD) ||
            (power.plant && power.nfailed > 0);
 }
 
@@ -477,6 +538,9 @@ int main(int argc, char **argv)
     crash_dead_end(power.tool, power.shim);
     disk_state_read(&power.dead);
     crash_write_more(power.tool, NMORE);
+    const char *only = getenv("UNSEEN_CRASH_ONLY");
+    power.only_window = only && strcmp(only, "window") == 0;
+    stream_make(&power.stream, NLINES, &power.random);
     while (power.nstates < power.target && !(power.plant && power.nfailed > 0)) {
         run_workload();
     }

@@ -13,12 +13,12 @@
  *
  * Plants: no-output-sync, no-log-sync, no-leases-sync, no-new-leases-sync (of the file that is to
  * be the leases), no-dir-sync (such a sync does nothing), no-lease-marks (a record that says how
- * much of the leases is on the disk is not written), by-name (a symbolic link leads to no other
- * name), no-rename (a new log does not take its
- * name), no-output-cut (the output file is not cut, but written on at its end), persist-first (what
- * is written to the output arrives there after the next sync of the log only), swallow-errors (a
- * write or sync that is made to fail reports success), swallow-full (a write that finds no space
- * reports success).
+ * much of the leases is on the disk is not written), no-head-sync (of the log behind a write to its
+ * header), far-punch (a hole in the log goes a block beyond its head), by-name (a symbolic link
+ * leads to no other name), no-rename (a new log does not take its name), no-output-cut (the output
+ * file is not cut, but written on at its end), persist-first (what is written to the output arrives
+ * there after the next sync of the log only), swallow-errors (a write or sync that is made to fail
+ * reports success), swallow-full (a write that finds no space reports success).
  */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
@@ -42,7 +42,10 @@
 #include "trace.h"
 
 enum {
-    FDS_MAX = 256
+    FDS_MAX = 256,
+    HEADERS_LEN = 16384,
+    HEAD_AT = 144, /* in the header: where the log begins */
+    BLOCK = 4096
 };
 
 enum role {
@@ -59,6 +62,7 @@ enum role {
 struct tracked {
     enum role role;
     bool append;
+    bool wrote_header; /* the last write to the log */
     off_t synced_len;
     char name[64];
 };
@@ -71,6 +75,7 @@ static struct {
     ssize_t (*write)(int, const void *, size_t);
     ssize_t (*pwrite)(int, const void *, size_t, off_t);
     int (*ftruncate)(int, off_t);
+    int (*fallocate)(int, int, off_t, off_t);
     int (*fsync)(int);
     int (*fdatasync)(int);
     int (*renameat)(int, const char *, int, const char *);
@@ -208,6 +213,7 @@ static void track(int fd, const char *name, int flags)
     struct stat st;
     t->role = role_of(name);
     t->append = (flags & O_APPEND) != 0;
+    t->wrote_header = false;
     t->synced_len = real.fstat(fd, &st) == 0 ? st.st_size : 0;
     snprintf(t->name, sizeof(t->name), "%s", name);
     if (t->role != ROLE_INPUT) {
@@ -243,6 +249,7 @@ static void start(void)
     *(void **)&real.write = dlsym(RTLD_NEXT, "write");
     *(void **)&real.pwrite = dlsym(RTLD_NEXT, "pwrite");
     *(void **)&real.ftruncate = dlsym(RTLD_NEXT, "ftruncate");
+    *(void **)&real.fallocate = dlsym(RTLD_NEXT, "fallocate");
     *(void **)&real.fsync = dlsym(RTLD_NEXT, "fsync");
     *(void **)&real.fdatasync = dlsym(RTLD_NEXT, "fdatasync");
     *(void **)&real.renameat = dlsym(RTLD_NEXT, "renameat");
@@ -316,7 +323,8 @@ enum fault {
 static bool plausible(const char *call, const char *kind)
 {
     if (strcmp(kind, "ENOSPC") == 0) {
-        return strstr("open write pwrite ftruncate fsync fdatasync rename link", call) != NULL;
+        return strstr("open write pwrite ftruncate fallocate fsync fdatasync rename link", call) !=
+               NULL;
     }
     if (strcmp(kind, "SHORT") == 0) {
         return strstr("read pread write pwrite", call) != NULL;
@@ -325,8 +333,9 @@ static bool plausible(const char *call, const char *kind)
         return strstr("fsync fdatasync", call) != NULL;
     }
     if (strcmp(kind, "EINTR") == 0) {
-        return strstr("open read pread write pwrite ftruncate flock fsync fdatasync close", call) !=
-               NULL;
+        return strstr(
+                   "open read pread write pwrite ftruncate fallocate flock fsync fdatasync close",
+                   call) != NULL;
     }
     return true;
 }
@@ -621,6 +630,7 @@ ssize_t pwrite(int fd, const void *buf, size_t n, off_t at)
         return (ssize_t)n;
     }
     ssize_t done = fault == FAULT_ERROR ? -1 : real.pwrite(fd, buf, part(fault, n), at);
+    t->wrote_header = t->role == ROLE_LOG && at < HEADERS_LEN;
     if (done > 0) {
         trace(TRACE_WRITE, fd, (uint64_t)at, "", "", buf, (size_t)done, 0);
     }
@@ -661,10 +671,54 @@ int ftruncate64(int fd, off64_t len)
     return ftruncate(fd, len);
 }
 
-static bool sync_is_planted_away(enum role role)
+/* What a hole planted too far would take: a block behind the head, which is still read. */
+static off_t far_punch(int fd, off_t at)
 {
+    uint64_t head = 0;
+    if (real.pread(fd, &head, sizeof(head), HEAD_AT) != (ssize_t)sizeof(head)) {
+        die("cannot read the head");
+    }
+    return (off_t)(head / BLOCK + 2) * BLOCK - at;
+}
+
+/* A hole is traced as zeros that are written. */
+int fallocate(int fd, int mode, off_t at, off_t len)
+{
+    struct tracked *t = tracked(fd);
+    if (!t) {
+        return real.fallocate(fd, mode, at, len);
+    }
+    pthread_mutex_lock(&lock);
+    enum fault fault = strike("fallocate", t->name);
+    if (mode != (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE)) {
+        die("fallocate for anything but holes is not simulated");
+    }
+    len = planted("far-punch") ? far_punch(fd, at) : len;
+    int rc = fault == FAULT_ERROR ? -1 : real.fallocate(fd, mode, at, len);
+    if (rc == 0) {
+        void *zeros = calloc(1, (size_t)len);
+        if (!zeros) {
+            die("out of memory");
+        }
+        trace(TRACE_WRITE, fd, (uint64_t)at, "", "", zeros, (size_t)len, 1);
+        free(zeros);
+    }
+    killed(fault);
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+int fallocate64(int fd, int mode, off64_t at, off64_t len)
+{
+    return fallocate(fd, mode, at, len);
+}
+
+static bool sync_is_planted_away(const struct tracked *t)
+{
+    const enum role role = t->role;
     return (role == ROLE_OUTPUT && planted("no-output-sync")) ||
            (role == ROLE_LOG && planted("no-log-sync")) ||
+           (t->wrote_header && t->synced_len > HEADERS_LEN && planted("no-head-sync")) ||
            (role == ROLE_LEASES && planted("no-leases-sync")) ||
            (role == ROLE_NEW_LEASES && planted("no-new-leases-sync")) ||
            (role == ROLE_DIR && planted("no-dir-sync"));
@@ -686,7 +740,7 @@ static int sync_any(int fd, const char *call, int (*sync)(int))
     } else if (fault == FAULT_ERROR && saved == EIO) {
         lose_unsynced(fd, t);
     }
-    if (fault == FAULT_ERROR || sync_is_planted_away(t->role)) {
+    if (fault == FAULT_ERROR || sync_is_planted_away(t)) {
         pthread_mutex_unlock(&lock);
         errno = saved;
         return fault == FAULT_ERROR && !swallowed(fault) ? -1 : 0;

@@ -24,7 +24,7 @@
 enum trace_kind {
     TRACE_OPEN = 1,   /* name; value 1: cut to nothing */
     TRACE_CLOSE,      /* */
-    TRACE_WRITE,      /* at, bytes */
+    TRACE_WRITE,      /* at, bytes; value 1: a hole, which is zeros */
     TRACE_TRUNCATE,   /* at: the new length */
     TRACE_SYNC_BEGIN, /* a sync covers what came before its begin ... */
     TRACE_SYNC_END,   /* ... from its end on */

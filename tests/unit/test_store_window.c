@@ -406,6 +406,10 @@ static void test_head(void)
     uint8_t *before = test_file_read(path, &len);
     CHECK_EQ(add_at(START + 15 * 1000 + WINDOW, 25000, 25001), 1);
     CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    /* A crash before that commit would have brought back the time before it, and what was seen. */
+    CHECK_EQ(m.store->log.header.head.offset, UNSEEN__RECORDS_OFFSET);
+    CHECK_EQ(add_at(START + 15 * 1000 + WINDOW, 25001, 25002), 1);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
     CHECK(m.store->log.header.head.offset > UNSEEN__RECORDS_OFFSET);
     test_store_close(m.store);
     uint8_t *after = test_file_read(path, &len);
