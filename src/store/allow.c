@@ -51,7 +51,8 @@ enum unseen_status unseen__allowed_find(const struct unseen__log *log, uint64_t 
 }
 
 enum unseen_status unseen__allowed_append(struct unseen__log *log, const struct unseen_key *keys,
-                                          size_t n, bool sync, struct unseen_error *error)
+                                          size_t n, uint64_t time, bool sync,
+                                          struct unseen_error *error)
 {
     const unsigned key_bits = log->header.key_bits;
     const size_t most = n < RECORD_KEYS ? n : RECORD_KEYS;
@@ -63,8 +64,10 @@ enum unseen_status unseen__allowed_append(struct unseen__log *log, const struct 
     }
     for (size_t done = 0; status == UNSEEN_OK && done < n;) {
         const size_t count = n - done < most ? n - done : most;
-        const struct unseen__record record = {
-            .kind = UNSEEN__RECORD_ALLOWED, .n = (uint32_t)count, .output_len = UNSEEN__NO_OUTPUT};
+        const struct unseen__record record = {.kind = UNSEEN__RECORD_ALLOWED,
+                                              .n = (uint32_t)count,
+                                              .time = time,
+                                              .output_len = UNSEEN__NO_OUTPUT};
         unseen__keys_pack(keys + done, count, key_bits, payload);
         done += count;
         status = unseen__log_append(log, record, payload, NULL, NULL, sync, error);
@@ -123,7 +126,8 @@ static enum unseen_status find_held(struct unseen_store *store, struct unseen__s
                                     : UNSEEN_OK;
 }
 
-/* Makes the allowed keys durable that stand in the set from `nbefore` on. */
+/* Makes the allowed keys durable that stand in the set from `nbefore` on. The record says what time
+ * it is: one of the keys may have been there until it left. */
 static enum unseen_status keep_allowed(struct unseen_store *store, size_t nbefore,
                                        struct unseen_error *error)
 {
@@ -132,8 +136,9 @@ static enum unseen_status keep_allowed(struct unseen_store *store, size_t nbefor
     if (!allowed || allowed->nkeys == nbefore) {
         return UNSEEN_OK;
     }
-    const enum unseen_status status = unseen__allowed_append(
-        &store->log, allowed->keys + nbefore, allowed->nkeys - nbefore, true, &trouble);
+    const enum unseen_status status =
+        unseen__allowed_append(&store->log, allowed->keys + nbefore, allowed->nkeys - nbefore,
+                               store->clock, true, &trouble);
     if (status == UNSEEN_OK) {
         unseen__committer_appended(&store->committer);
         return UNSEEN_OK;

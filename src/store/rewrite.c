@@ -211,7 +211,7 @@ static enum unseen_status write_allowed(const struct unseen__log *from, struct u
     enum unseen_status status =
         unseen__allowed_find(from, UINT64_MAX, skip_damage, to->header.key_bits, &allowed, error);
     if (status == UNSEEN_OK) {
-        status = unseen__allowed_append(to, allowed.keys, allowed.nkeys, false, error);
+        status = unseen__allowed_append(to, allowed.keys, allowed.nkeys, 0, false, error);
     }
     unseen__stash_release(&allowed, &from->allocator);
     return status;

@@ -358,7 +358,8 @@ enum unseen_status unseen__allowed_find(const struct unseen__log *log, uint64_t 
 
 /* Appends records that allow these keys. Only the last record is synced. */
 enum unseen_status unseen__allowed_append(struct unseen__log *log, const struct unseen_key *keys,
-                                          size_t n, bool sync, struct unseen_error *error);
+                                          size_t n, uint64_t time, bool sync,
+                                          struct unseen_error *error);
 
 /* unseen_store_allow, also of keys that are NEW now. */
 enum unseen_status unseen__store_allow_all(struct unseen_store *store,

@@ -580,6 +580,21 @@ static void test_image_time(void)
     verify();
 }
 
+/* A key that has left is allowed, and no damage. */
+static void test_allowed(void)
+{
+    start(WINDOW);
+    CHECK_EQ(add_at(START, 0, 100), 100);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    CHECK(unseen_store_expire(m.store, START + WINDOW + 500, SIZE_MAX, NULL) == UNSEEN_OK);
+    CHECK(unseen__store_allow_all(m.store, m.keys, 10, &error) == UNSEEN_OK);
+    reopen();
+    verify();
+    CHECK_EQ(add_at(START, 0, 100), 100);
+    CHECK_EQ(add_at(START + WINDOW, 0, 100), 0);
+    test_store_close(m.store);
+}
+
 /* A window that began before 1970, and how long windows are said. */
 static void test_long(void)
 {
@@ -701,6 +716,7 @@ int main(void)
     test_rewrite();
     test_settings();
     test_image_time();
+    test_allowed();
     test_long();
     test_forged();
     test_waits_long();
