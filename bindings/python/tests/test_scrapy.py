@@ -153,6 +153,24 @@ class Filter(Folder):
             self.assertEqual(store.profile, "crawl/1")
             self.assertIn("HTTP://e.com/", store)
 
+    def test_window(self):
+        """A page of three days ago is new in a window of two days, in a store that keeps its window; one of yesterday is not."""
+        path = self.path("s")
+        settings = {"UNSEEN_STORE": path, "UNSEEN_PROFILE": "crawl", "UNSEEN_WINDOW": "2d"}
+        for days in 3, 1:
+            with unseen.open(path, "crawl", window="2d", now=time.time() - days * 86400) as store:
+                self.assertTrue(store.add(f"http://e.com/{days}"))
+        for verdicts in [False, True, False], [True, True, True]:
+            df = DupeFilter.from_crawler(get_crawler(settings_dict=settings))
+            df.open()
+            self.assertEqual([df.request_seen(Request(f"http://e.com/{days}")) for days in (3, 1, 0)], verdicts)
+            df.close("finished")
+        for place in {}, {"UNSEEN_STORE": self.path("new")}, {"JOBDIR": self.path("job")}:
+            df = DupeFilter.from_crawler(get_crawler(settings_dict={"UNSEEN_WINDOW": "604800", **place}))
+            df.open()
+            self.assertEqual(df._seen.info()["window"], 604800)
+            df.close("finished")
+
     @unittest.skipUnless(TOOL, "UNSEEN does not name the tool")
     def test_import(self):
         """The file of Scrapy's own filter, taken over."""
@@ -415,6 +433,12 @@ class Refusals(Folder):
         self.refused("ADDONS = {'unseen.scrapy.Addon': 0} sets both", DUPEFILTER_CLASS=RFPDupeFilter, JOBDIR=None)
         self.refused("there is no profile", UNSEEN_PROFILE="nonsense")
         self.refused("seconds", UNSEEN_COMMIT_INTERVAL=0)
+        for place in {"JOBDIR": None}, {}:
+            self.refused("window is a time from a second to 100 years", UNSEEN_WINDOW="soon", **place)
+        Running(self, "unseen.scrapy.Scheduler", self.path("job"), UNSEEN_WINDOW="7d").close()
+        self.refused("`unseen rewrite --window 86400` gives it another", unseen.MismatchError, UNSEEN_WINDOW=86400)
+        for store, shown in ("unix:sock",) * 2, ("redis://:secret@127.0.0.1/k", "redis://127.0.0.1/k"):
+            self.refused(f"{shown} is a server, and UNSEEN_WINDOW is for a store in a file", UNSEEN_STORE=store, UNSEEN_WINDOW="7d")
         self.refused("knows the order", SCHEDULER_DISK_QUEUE="scrapy.squeues.FifoMemoryQueue")
 
     def test_in_use(self):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NONE = SeenSettings(None, 0, None, None, 1, 60, None)
+_NONE = SeenSettings(None, 0, None, None, None, 1, 60, None)
 
 
 class DupeFilter(dupefilters.RFPDupeFilter):
@@ -57,7 +57,7 @@ class DupeFilter(dupefilters.RFPDupeFilter):
         self._seen: Any = None  # a Set, a Store or a Client
         self._add_digest: Callable[[bytes], bool] | None = None  # of a set in memory that has no URLs
         if settings.store is None:
-            self._seen = Set(settings.profile or "none", fpr=settings.fpr or 5e-9)
+            self._seen = Set(settings.profile or "none", fpr=settings.fpr or 5e-9, window=settings.window)
             self._add_digest = None if self._has_urls else self._seen.add
 
     @classmethod
@@ -100,7 +100,7 @@ class DupeFilter(dupefilters.RFPDupeFilter):
                 self._seen.close()
                 raise Error(f"{wanted.shown} has the profile {profile}, and UNSEEN_PROFILE is {wanted.profile}")
         else:
-            self._seen = open_store(wanted.store, wanted.profile or "none", fpr=wanted.fpr)
+            self._seen = open_store(wanted.store, wanted.profile or "none", fpr=wanted.fpr, window=wanted.window)
             profile = self._seen.profile
         self._profile = profile
         self._has_urls = not profile.startswith("none")

@@ -22,6 +22,7 @@ class SeenSettings(NamedTuple):
     store: str | None  #: a path or an address; None: in memory, for this crawl alone
     fpr: float  #: 0: the default of the store
     profile: str | None  #: None: Scrapy's fingerprints are the keys
+    window: float | str | None  #: None: nothing is forgotten
     token: str | None  #: of a server at a port
     commit_interval: float  #: seconds
     lease: int  #: seconds
@@ -56,6 +57,12 @@ def read_settings(settings: BaseSettings) -> SeenSettings:
         store = os.path.join(folder, "seen.unseen")
     if store is not None:
         store = os.fspath(store)
+    window = settings.get("UNSEEN_WINDOW")
+    if window and store is not None and is_address(store):
+        raise Error(
+            f"{without_password(store)} is a server, and UNSEEN_WINDOW is for a store in a file: the store of `unseen serve` "
+            "gets a window by `unseen rewrite --window`, and a key of Redis has none"
+        )
     interval = settings.getfloat("UNSEEN_COMMIT_INTERVAL", 1.0)
     lease = settings.getint("UNSEEN_LEASE", 60)
     if interval <= 0 or lease <= 0:
@@ -64,6 +71,7 @@ def read_settings(settings: BaseSettings) -> SeenSettings:
         store,
         settings.getfloat("UNSEEN_FPR", 0),
         settings.get("UNSEEN_PROFILE"),
+        window,
         settings.get("UNSEEN_TOKEN"),
         interval,
         lease,
