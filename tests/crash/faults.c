@@ -18,14 +18,18 @@
 #include <unistd.h>
 
 #include "disk.h"
+#include "stream.h"
 
 enum {
     NURLS = 300,
     NKNOWN = 200,
     NMORE = 200,
+    NLINES = 4000, /* with times, and of one run: */
+    NLINES_RUN = 100,
     CALLS_MAX = 2000,
     FAILURES_SHOWN = 20,
     LOG_HEADER = 8192,
+    LOG_HEAD = 144, /* in the header */
     LOG_RECORDS = 16384
 };
 
@@ -35,6 +39,8 @@ static struct {
     const char *plant;
     struct crash_tally tally;
     struct disk_state prefilled;
+    struct stream stream;
+    uint32_t first_line; /* of the run that has the fault */
     uint64_t ncases;
     uint64_t nstatus0;
     uint64_t nstatus2;
@@ -75,6 +81,22 @@ static struct crash_job repair_job(void)
 static struct crash_job verify_job(void)
 {
     return (struct crash_job){.args = {faults.tool, "verify", crash_path("s")}};
+}
+
+static struct crash_job window_job(void)
+{
+    stream_write(&faults.stream, faults.first_line, faults.stream.n);
+    return stream_job(faults.tool, crash_path("_lines"));
+}
+
+/* Goes on behind what was committed. */
+static struct crash_job window_next(void)
+{
+    const struct crash_job none = stream_job(faults.tool, NULL);
+    (void)crash_run(&none); /* an error shows in the run that follows, too */
+    const uint32_t next = stream_next(&faults.stream);
+    stream_write(&faults.stream, next < faults.stream.n ? next : 0, faults.stream.n);
+    return stream_job(faults.tool, crash_path("_lines"));
 }
 
 static void require_run(struct crash_job job)
@@ -129,6 +151,41 @@ static void mostly_dead(void)
     crash_write_urls(crash_path("_in"), 0, NKNOWN);
     require_run(named_job());
     crash_dead_end(faults.tool, faults.shim);
+}
+
+static uint64_t head_of_log(void)
+{
+    uint64_t head = 0;
+    size_t len = 0;
+    char *log = crash_read(crash_path("s"), &len);
+    if (len >= LOG_RECORDS) {
+        memcpy(&head, log + LOG_HEAD, sizeof(head));
+    }
+    free(log);
+    return head;
+}
+
+/* A store whose next run moves the head of its log and makes a hole before it. */
+static void window(void)
+{
+    uint64_t random = 1;
+    uint64_t head = 0;
+    struct disk_state before = {0};
+    stream_make(&faults.stream, NLINES, &random);
+    for (uint32_t from = 0;; from += NLINES_RUN) {
+        disk_state_free(&before);
+        disk_state_read(&before);
+        crash_require(from < NLINES, "a hole");
+        faults.first_line = from;
+        faults.stream.n = from + NLINES_RUN;
+        require_run(window_job());
+        if (head > LOG_RECORDS && head_of_log() > head) {
+            break;
+        }
+        head = head_of_log();
+    }
+    disk_state_write(&before);
+    disk_state_free(&before);
 }
 
 static void two_stores(void)
@@ -189,6 +246,7 @@ static const struct situation {
     {"damaged header", damaged_header, named_job, named_job, true, NULL, 0},
     {"rewrite", known, rewrite_job, named_job, true, NULL, 0},
     {"rewrite itself", mostly_dead, named_job, named_job, true, "s.unseen-new", 22},
+    {"window", window, window_job, window_next, true, NULL, 0},
     {"merge", two_stores, merge_job, named_job, true, "s.draft.unseen-new", 34},
     {"verify", known, verify_job, named_job, true, NULL, 0},
     {"repair", damaged_record, repair_job, standard_job, false, NULL, 0},
@@ -214,6 +272,9 @@ static void wrong(const struct fault_case *c, const char *what, const char *deta
 
 static bool output_is_right(const struct situation *s)
 {
+    if (s->job == window_job) {
+        return stream_is_whole(&faults.stream);
+    }
     crash_tally_file(&faults.tally, crash_path("out"));
     return faults.tally.nlost == 0 &&
            (!s->exactly_once || (faults.tally.nextra == 0 && faults.tally.nforeign == 0));
@@ -247,7 +308,8 @@ static void judge_faulted(const struct fault_case *c, int status)
         if (is_error && is_essential(c->hit)) {
             wrong(c, "an error is passed over", messages);
         }
-        if (c->situation->job == c->situation->next && !output_is_right(c->situation)) {
+        if ((c->situation->job == c->situation->next || c->situation->job == window_job) &&
+            !output_is_right(c->situation)) {
             wrong(c, "success, but the output is not right", messages);
         }
     } else if (!is_error || status != 2) {
@@ -373,8 +435,11 @@ int main(int argc, char **argv)
 {
     crash_arguments(argc, argv, &faults.tool, &faults.shim, &faults.plant);
     crash_tally_init(&faults.tally, NURLS);
+    const char *only = getenv("UNSEEN_CRASH_ONLY");
     for (size_t i = 0; i < sizeof(situations) / sizeof(situations[0]); i++) {
-        run_situation(&situations[i]);
+        if (!only || strcmp(only, situations[i].name) == 0) {
+            run_situation(&situations[i]);
+        }
     }
     printf("%llu cases: %llu ended with an error, %llu did without what failed; %llu failed\n",
            (unsigned long long)faults.ncases, (unsigned long long)faults.nstatus2,

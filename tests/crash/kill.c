@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * kill -9 at random times, from the first moment of a store on: the tool is killed and started
- * again with the same input, until it has come to the end of it. Three ways of use:
+ * again with the same input, until it has come to the end of it. Ways of use:
  *
  *     file     -s S -o OUT IN: each URL is in OUT exactly once
  *     pipe     -s S < IN | consumer: the consumer gets all of them. A run begins where the last
  *              commit was: what it prints again is the end of what the one before has printed
+ *     window   as file, of lines with times: a run begins behind the last line in OUT
  *     upkeep   as file, with more input each time, and `rewrite` in between, which is killed, too
  *
  *     crash_kill TOOL SHIM [PLANT]
@@ -21,8 +22,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "stream.h"
+
 enum {
     NURLS = 200000,
+    NLINES = 20000, /* with times */
     CYCLES_CI = 100,
     CYCLES_PLANTED = 400,
     NTIMED = 3,                      /* runs that are let alone: the fastest counts */
@@ -402,14 +406,37 @@ static void kill_churn(uint64_t until)
     }
 }
 
-int main(int argc, char **argv)
+/* ---- window ---------------------------------------------------------------------------------- */
+
+static void kill_window(uint64_t until)
 {
-    crash_arguments(argc, argv, &kills.tool, &kills.shim, &kills.plant);
-    kills.shim = kills.plant ? kills.shim : NULL;
-    kills.seed = crash_setting("UNSEEN_CRASH_SEED", 1);
-    kills.random = kills.seed;
-    crash_tally_init(&kills.tally, NURLS);
-    const uint64_t cycles = kills.plant ? CYCLES_PLANTED : crash_scaled(CYCLES_CI);
+    struct stream s;
+    stream_make(&s, NLINES, &kills.random);
+    stream_write(&s, 0, s.n);
+    crash_clear();
+    const double alone = run_alone(stream_job(kills.tool, crash_path("_lines")));
+    while (!enough(until)) {
+        uint32_t next = 0;
+        double time = alone;
+        crash_clear();
+        for (bool ended = false; !ended && next != UINT32_MAX; time *= LONGER) {
+            stream_write(&s, next, s.n);
+            ended = run_and_kill(stream_job(kills.tool, crash_path("_lines")), time);
+            (void)run_alone(stream_job(kills.tool, NULL));
+            next = stream_next(&s);
+        }
+        const char *what = stream_is_whole(&s) ? stream_check_store(&s, kills.tool)
+                                               : "the output is not what the window lets through";
+        if (what) {
+            wrong("window", what);
+        }
+        kills.ntrials++;
+    }
+    stream_free(&s);
+}
+
+static void kill_all(uint64_t cycles)
+{
     if (!kills.plant || strcmp(kills.plant, "persist-first") != 0) {
         kill_file(cycles * 4 / 10);
     }
@@ -419,6 +446,23 @@ int main(int argc, char **argv)
     if (!kills.plant) {
         kill_upkeep(cycles);
         kill_churn(2 * cycles);
+        kill_window(2 * cycles + cycles / 2);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    crash_arguments(argc, argv, &kills.tool, &kills.shim, &kills.plant);
+    kills.shim = kills.plant ? kills.shim : NULL;
+    kills.seed = crash_setting("UNSEEN_CRASH_SEED", 1);
+    kills.random = kills.seed;
+    crash_tally_init(&kills.tally, NURLS);
+    const uint64_t cycles = kills.plant ? CYCLES_PLANTED : crash_scaled(CYCLES_CI);
+    const char *only = getenv("UNSEEN_CRASH_ONLY");
+    if (only && strcmp(only, "window") == 0) {
+        kill_window(cycles / 2);
+    } else {
+        kill_all(cycles);
     }
     printf(
         "seed %llu: killed %llu times in %llu trials of %u URLs; %llu lost; pipes repeated %llu, "

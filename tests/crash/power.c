@@ -349,7 +349,7 @@ static const char *recover_window(struct crash_job job, uint32_t ndone, bool clo
     if (crash_run(&job) != 0) {
         return crash_messages();
     }
-    if (stream_next(s) != s->n) {
+    if (!stream_is_whole(s)) {
         return "the output of the next run is not what the window lets through";
     }
     return closer ? stream_check_store(s, power.tool) : NULL;

@@ -95,6 +95,12 @@ uint32_t stream_next(const struct stream *s)
     return !is_right ? UINT32_MAX : len == 0 ? 0 : i + 1;
 }
 
+bool stream_is_whole(const struct stream *s)
+{
+    const uint32_t next = stream_next(s);
+    return next > 0 && next <= s->n && s->out_ends[next - 1] == s->out_ends[s->n - 1];
+}
+
 size_t stream_line(const struct stream *s, uint32_t i, char *buf)
 {
     const size_t begin = s->in_ends[(int64_t)i - 1];

@@ -28,6 +28,9 @@ struct crash_job stream_job(const char *tool, const char *in);
  * right output begins. */
 uint32_t stream_next(const struct stream *s);
 
+/* Whether the file out is the right output of all lines. */
+bool stream_is_whole(const struct stream *s);
+
 /* Copies line number i with its line end; its length, which is below CRASH_URL_MAX. */
 size_t stream_line(const struct stream *s, uint32_t i, char *buf);
 
