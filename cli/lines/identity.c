@@ -238,10 +238,11 @@ static enum unseen_status find_items(struct work *w)
     for (size_t i = 0; i < b->n && status == UNSEEN_OK; i++) {
         const char *time_lacks = NULL;
         status = find_item(w, i, &room);
-        bool stays = w->items[i].data || take_missing(w, i, NULL);
+        const bool has_key = w->items[i].data != NULL;
+        bool stays = has_key || take_missing(w, i, NULL);
         if (status == UNSEEN_OK && stays && o->time_text) {
             status = find_time(w, i, &room, &time_lacks);
-            stays = !time_lacks || take_missing(w, i, time_lacks);
+            stays = !time_lacks || !has_key || take_missing(w, i, time_lacks); /* counted once */
         }
         if (!stays && (o->missing == MISSING_FAIL || b->is_array)) {
             break;

@@ -91,7 +91,11 @@ done
 printf '2099-12-31T23:59:59.9999Z a\n4102444799.9999 a\n' > lines # not rounded up to 2100
 run -p none -s end.unseen --window 10 --time 1 -k 2 -t ' ' lines
 expect 0 '2099-12-31T23:59:59.9999Z a\n' ''
-printf '5 a\n6 b\n' > lines
+printf '5 a\n6 b\n' > lines # without a key as well, they are counted once
+run -p none --window 10 --time 3 -k 4 lines
+expect 2 '5 a\n6 b\n' '*'
+holds grep -q 'error: lines: no line has the key 4' err
+holds grep -q 'warning: 2 lines without the key' err
 run -p none --window 10 --time 3 lines
 expect 2 '5 a\n6 b\n' '*'
 holds grep -q 'error: lines: no line has the time 3' err
