@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Damage of every kind to the two files of a store: each bit turned over, each length cut to,
- * blocks of 512 and of 4,096 bytes exchanged. Three stores: a log alone, one with an image of all
- * of it, and one with an image of its first records.
+ * blocks of 512 and of 4,096 bytes exchanged. Four stores: a log alone, one with an image of all
+ * of it, one with an image of its first records, and the same with a window, whose last record
+ * says that the first has left.
  *
  * A damaged store must be refused with a message that names the file, or answer rightly for every
  * key. `verify` must find the damage. After `repair` the store is open to work again and has every
@@ -13,7 +14,7 @@
  *     crash_flips [PLANT]
  *
  * With the plant `reseal` the checksum of a damaged record is made right again, which must be
- * noticed. */
+ * noticed; with `reseal-time` only bits of times are turned over, in the store with a window. */
 #include "crash.h"
 
 #include <unistd.h>
@@ -46,6 +47,7 @@ struct damage {
 
 static struct {
     const char *plant;
+    bool only_time;
     struct pair pair;
     int image_after;
     uint64_t ncases;
@@ -272,6 +274,7 @@ static void judge_repaired(const struct damage *d)
             break;
         }
     }
+    pair_tell_time(store, PAIR_NRECORDS - 1);
     const bool added = test_store_add(store, "one more", 8, &verdict) == UNSEEN_OK &&
                        verdict == UNSEEN_NEW && unseen_store_commit(store, NULL) == UNSEEN_OK;
     if (!added || unseen_store_close(store, NULL) != UNSEEN_OK) {
@@ -334,12 +337,21 @@ static void run_case(const struct damage *d)
 
 /* ---- Cases ----------------------------------------------------------------------------------- */
 
+static bool is_time(uint64_t offset)
+{
+    const int record = record_at(offset);
+    const uint64_t at = record < 0 ? 0 : offset - flips.pair.offsets[record];
+    return at >= PAIR_RECORD_TIME && at < PAIR_RECORD_HEAD;
+}
+
 static void run_flips(bool image, uint64_t step, uint64_t *random)
 {
     const uint64_t nbits = 8 * (uint64_t)(image ? flips.pair.image_len : flips.pair.log_len);
     for (uint64_t at = step > 1 ? crash_random(random) % step : 0;
          at<nbits; at += step> 1 ? 1 + crash_random(random) % (2 * step - 1) : 1) {
-        run_case(&(struct damage){.kind = DAMAGE_FLIP, .image = image, .at = at});
+        if (!flips.only_time || is_time(at / 8)) {
+            run_case(&(struct damage){.kind = DAMAGE_FLIP, .image = image, .at = at});
+        }
     }
 }
 
@@ -382,23 +394,28 @@ static void run_file(bool image, uint64_t step, uint64_t *random)
 
 int main(int argc, char **argv)
 {
-    static const int images_after[] = {0, 3, PAIR_NRECORDS};
+    static const int images_after[] = {0, 3, PAIR_NRECORDS, 3};
+    const size_t nstores = sizeof(images_after) / sizeof(images_after[0]);
     uint64_t random = crash_setting("UNSEEN_CRASH_SEED", 1);
     const uint64_t seed = random;
     flips.plant = argc > 1 ? argv[1] : NULL;
-    for (size_t i = 0; i < sizeof(images_after) / sizeof(images_after[0]); i++) {
+    flips.only_time = flips.plant && strcmp(flips.plant, "reseal-time") == 0;
+    for (size_t i = flips.only_time ? nstores - 1 : 0; i < nstores; i++) {
+        pair_window = i + 1 == nstores ? PAIR_WINDOW : 0;
         flips.image_after = images_after[i];
         pair_make(&flips.pair, log_path(), images_after[i]);
         const uint64_t nbits = 8 * (uint64_t)(flips.pair.log_len + flips.pair.image_len);
         const bool all = crash_setting("UNSEEN_CRASH_SCALE", 1) >= SCALE_ALL;
-        const uint64_t step = all ? 1 : 3 * nbits / crash_scaled(CASES_CI) + 1;
+        const uint64_t step =
+            all || flips.only_time ? 1 : nstores * nbits / crash_scaled(CASES_CI) + 1;
         write_both_intact();
         run_file(false, step, &random);
-        if (flips.pair.image) {
+        if (flips.pair.image && !flips.only_time) {
             run_file(true, step, &random);
         }
-        printf("image of %d records: log of %zu bytes, image of %zu\n", images_after[i],
-               flips.pair.log_len, flips.pair.image ? flips.pair.image_len : 0);
+        printf("image of %d records%s: log of %zu bytes, image of %zu\n", images_after[i],
+               pair_window ? ", window" : "", flips.pair.log_len,
+               flips.pair.image ? flips.pair.image_len : 0);
         pair_free(&flips.pair);
     }
     printf(

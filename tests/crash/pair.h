@@ -38,7 +38,11 @@ enum {
     PAIR_SECRET_OFFSET = 56,
     PAIR_PROFILE_CHECKSUM_OFFSET = 4080,
     PAIR_CHECKSUM_OFFSET = 4088,
-    PAIR_RECORD_HEAD = 56
+    PAIR_RECORD_TIME = 48,
+    PAIR_RECORD_HEAD = 56,
+    PAIR_STEP = 1000,   /* milliseconds between records, with a window */
+    PAIR_WINDOW = 4000, /* so that the first record leaves at the time of the last one */
+    PAIR_LEAVES_AFTER = 5
 };
 
 static const uint64_t PAIR_TIME_MAX = 4102444800000;
@@ -56,6 +60,9 @@ enum {
     PAIR_ALLOWING = 2, /* this one allows PAIR_NALLOWED other keys */
     PAIR_REMOVING = 4  /* this one also removes the first PAIR_NREMOVED keys */
 };
+
+/* PAIR_WINDOW if stores are to have that window, else 0. */
+static uint64_t pair_window;
 
 struct pair {
     uint8_t *log;
@@ -146,10 +153,19 @@ static inline struct unseen_bytes pair_item(uint32_t i, char buf[static 32])
     return (struct unseen_bytes){.data = buf, .len = (size_t)len};
 }
 
+/* Tells a store with a window the time of a record. */
+static inline void pair_tell_time(struct unseen_store *store, int record)
+{
+    const uint64_t time = PAIR_TIME_MAX / 2 + (uint64_t)record * PAIR_STEP;
+    pair_require(pair_window == 0 || unseen_store_expire(store, time, SIZE_MAX, NULL) == UNSEEN_OK,
+                 "expire");
+}
+
 static inline void pair_commit_record(struct unseen_store *store, struct pair *pair, int record)
 {
     char buf[32];
     enum unseen_verdict verdict = UNSEEN_ALLOWED;
+    pair_tell_time(store, record);
     for (uint32_t i = 0; record == PAIR_REMOVING && i < PAIR_NREMOVED; i++) {
         const struct unseen_bytes item = pair_item(i, buf);
         pair_require(test_store_remove(store, item.data, item.len, &verdict) == UNSEEN_OK &&
@@ -184,6 +200,7 @@ static inline struct unseen_store_options pair_options(enum unseen_store_mode mo
     struct unseen_store_options options = {.size = sizeof(options), .mode = mode};
     if (mode == UNSEEN_STORE_CREATE) {
         options.profile = "none";
+        options.window = pair_window;
         options.seed = &seed;
         options.seed_len = sizeof(seed);
     }
@@ -228,6 +245,15 @@ static inline void pair_free(struct pair *pair)
     free(pair->image);
 }
 
+/* Whether the last one of those records says by its time that a record has left. The one that ends
+ * the log has the time of the one before it. */
+static inline bool pair_has_left(int record, unsigned records)
+{
+    const int last = PAIR_NRECORDS - 1;
+    const int after = records >> last > 0 ? last : 0;
+    return pair_window > 0 && after - record >= PAIR_LEAVES_AFTER;
+}
+
 /* Whether key i is in a store that holds the records of the mask (bit r: record r). */
 static inline bool pair_has(uint32_t i, unsigned records)
 {
@@ -236,7 +262,7 @@ static inline bool pair_has(uint32_t i, unsigned records)
         record++;
     }
     const bool removed = i < PAIR_NREMOVED && (records >> PAIR_REMOVING & 1);
-    return (records >> record & 1) && !removed;
+    return (records >> record & 1) && !removed && !pair_has_left(record, records);
 }
 
 /* Whether the set answers for all keys as those records demand. */
