@@ -106,7 +106,8 @@ enum unseen_status unseen__store_rewrite_self(struct unseen_store *store,
     }
     if (status == UNSEEN_OK) {
         status = unseen__read_all(&reading, error);
-        reading.horizon = store->leaving.horizon;
+        /* What has left at a time that no durable record tells is not gone after a crash. */
+        reading.horizon = unseen__horizon(header.window, store->log.time);
     }
     if (status == UNSEEN_OK && reading.health.ndamages > 0) {
         status = unseen__damaged(error, &store->log, reading.damaged_offset, reading.damaged_end);

@@ -580,6 +580,32 @@ static void test_image_time(void)
     verify();
 }
 
+/* A rewrite keeps what has left at a time that no record tells: after a crash the lines of that
+ * time come once more. */
+static void test_rewrite_ahead(void)
+{
+    static uint8_t verdicts[100];
+    start(WINDOW);
+    CHECK_EQ(add_at(START, 0, 100), 100);
+    CHECK_EQ(add_at(START + WINDOW / 2, 100, 200), 100);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    CHECK(unseen_store_expire(m.store, START + WINDOW + 500, SIZE_MAX, NULL) == UNSEEN_OK);
+    CHECK(unseen__store_rewrite_self(m.store, &error) == UNSEEN_OK);
+    struct unseen_store *crashed = test_store_open(
+        path, &(struct unseen_store_options){.size = sizeof(struct unseen_store_options)});
+    CHECK(unseen_set_contains_keys(unseen_store_set(crashed), m.keys, 100, verdicts, NULL) ==
+          UNSEEN_OK);
+    CHECK_EQ(verdicts[0], UNSEEN_SEEN);
+    test_store_close(crashed);
+    unseen__committer_appended(&m.store->committer);
+    CHECK_EQ(add_at(START + WINDOW + 500, 0, 200), 100);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    CHECK_EQ(add_at(START + WINDOW + WINDOW / 2, 0, 200), 0);
+    CHECK_EQ(add_at(START + WINDOW + WINDOW / 2 + 500, 0, 200), 100);
+    test_store_close(m.store);
+    verify();
+}
+
 /* A key that has left is allowed, and no damage. */
 static void test_allowed(void)
 {
@@ -716,6 +742,7 @@ int main(void)
     test_rewrite();
     test_settings();
     test_image_time();
+    test_rewrite_ahead();
     test_allowed();
     test_long();
     test_forged();
