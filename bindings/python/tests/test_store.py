@@ -295,33 +295,53 @@ class Store(unittest.TestCase):
                 self.assertEqual((s.add("a"), s.add_many(["b"]).tolist(), s.remove("c")), (is_new, [is_new], not is_new))
                 self.assertIsNone(s.expire())
 
+    def until_new(self, asks):
+        """Asks until the answer is that a key is new."""
+        deadline = time.monotonic() + 60
+        while asks() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertFalse(asks())
+
     def test_a_reader_of_a_store_with_a_window_forgets_by_the_clock(self):
-        with unseen.open(self.path, window=1) as s, unseen.open(self.path, mode="r") as reader:
+        asks = lambda s: "a" in s, lambda s: s.contains_many(["a"])[0], len, lambda s: s.info()["keys"]
+        with unseen.open(self.path, window=1) as s:
             s.add("a")
             s.commit()
-            reader.refresh()
-            deadline = time.monotonic() + 60
-            while "a" in reader and time.monotonic() < deadline:
-                time.sleep(0.01)
-            self.assertNotIn("a", reader)
-            self.assertEqual(reader.contains_many(["a"]), [False])
+            readers = [unseen.open(self.path, mode="r") for _ in asks]
+            for ask, reader in zip(asks, readers):
+                with self.subTest(ask), reader:
+                    self.until_new(lambda: ask(reader))
             self.assertTrue(s.add("a"))
 
     @unittest.skipUnless(TOOL, "UNSEEN does not name the tool")
     def test_a_store_that_gets_a_window(self):
         """Its log has the times of its keys, and a reader that was there before forgets by the new window."""
-        now = time.time()
-        for name, told in ("told", now - 7200), ("clock", None):
-            path = os.path.join(self.folder, name)
-            with unseen.open(path, now=told) as s:
-                s.add("a")
-            with self.subTest(name), unseen.open(path, mode="r") as reader:
-                subprocess.run([TOOL, "rewrite", "--window", "1h", path], check=True)
-                reader.refresh()
-                self.assertEqual(reader.info()["window"], 3600)
-                self.assertEqual(reader.contains_many(["a"]), [told is None])
-                with self.assertRaisesRegex(unseen.MismatchError, "has a window of 3600 s, not of 2592000 s: "):
-                    unseen.open(path, window="30d")
+        def rewrite(window):
+            subprocess.run([TOOL, "rewrite", "--window", window, self.path], check=True)
+            reader.refresh()
+
+        two_hours_ago = time.time() - 7200
+        with unseen.open(self.path, now=two_hours_ago) as s:
+            s.add("a")
+        with unseen.open(self.path) as s, unseen.open(self.path, mode="r") as reader:
+            opened = time.time()
+            time.sleep(0.6)  # times are kept to a quarter of a second
+            s.add("b")
+            s.close()
+            rewrite("3h")
+            self.assertEqual((reader.info()["window"], len(reader)), (10800, 2))
+            self.assertAlmostEqual(reader.info()["oldest"], two_hours_ago, delta=0.3)
+            rewrite("1h")
+            self.assertEqual(reader.contains_many(["a", "b"]), [False, True])
+            self.assertGreater(reader.info()["oldest"], opened + 0.3)
+        with unseen.open(self.path, mode="r") as reader:
+            rewrite("none")
+        with unseen.open(self.path, mode="r") as reader:
+            reader.contains("b")
+            rewrite("3s")
+            self.until_new(lambda: reader.contains_many(["b"])[0])
+        with self.assertRaisesRegex(unseen.MismatchError, "has a window of 3 s, not of 2592000 s: "):
+            unseen.open(self.path, window="30d")
 
     def test_window_refused(self):
         unseen.open(self.path, window="1h").close()
