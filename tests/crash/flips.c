@@ -274,7 +274,7 @@ static void judge_repaired(const struct damage *d)
             break;
         }
     }
-    pair_tell_time(store, PAIR_NRECORDS - 1);
+    crash_require(pair_tell_time(store, PAIR_NRECORDS - 1) == UNSEEN_OK, "expire");
     const bool added = test_store_add(store, "one more", 8, &verdict) == UNSEEN_OK &&
                        verdict == UNSEEN_NEW && unseen_store_commit(store, NULL) == UNSEEN_OK;
     if (!added || unseen_store_close(store, NULL) != UNSEEN_OK) {

@@ -64,6 +64,9 @@ enum {
 /* PAIR_WINDOW if stores are to have that window, else 0. */
 static uint64_t pair_window;
 
+/* The number of a record behind all of the pair's whose time the store has; 0: none. */
+static int pair_told;
+
 struct pair {
     uint8_t *log;
     size_t log_len;
@@ -154,18 +157,17 @@ static inline struct unseen_bytes pair_item(uint32_t i, char buf[static 32])
 }
 
 /* Tells a store with a window the time of a record. */
-static inline void pair_tell_time(struct unseen_store *store, int record)
+static inline enum unseen_status pair_tell_time(struct unseen_store *store, int record)
 {
     const uint64_t time = PAIR_TIME_MAX / 2 + (uint64_t)record * PAIR_STEP;
-    pair_require(pair_window == 0 || unseen_store_expire(store, time, SIZE_MAX, NULL) == UNSEEN_OK,
-                 "expire");
+    return pair_window == 0 ? UNSEEN_OK : unseen_store_expire(store, time, SIZE_MAX, NULL);
 }
 
 static inline void pair_commit_record(struct unseen_store *store, struct pair *pair, int record)
 {
     char buf[32];
     enum unseen_verdict verdict = UNSEEN_ALLOWED;
-    pair_tell_time(store, record);
+    pair_require(pair_tell_time(store, record) == UNSEEN_OK, "expire");
     for (uint32_t i = 0; record == PAIR_REMOVING && i < PAIR_NREMOVED; i++) {
         const struct unseen_bytes item = pair_item(i, buf);
         pair_require(test_store_remove(store, item.data, item.len, &verdict) == UNSEEN_OK &&
@@ -250,7 +252,7 @@ static inline void pair_free(struct pair *pair)
 static inline bool pair_has_left(int record, unsigned records)
 {
     const int last = PAIR_NRECORDS - 1;
-    const int after = records >> last > 0 ? last : 0;
+    const int after = pair_told > last ? pair_told : records >> last > 0 ? last : 0;
     return pair_window > 0 && after - record >= PAIR_LEAVES_AFTER;
 }
 
