@@ -46,5 +46,9 @@ uint64_t clock_since_1970(void)
         return clock_milliseconds();
     }
     (void)clock_gettime(CLOCK_REALTIME, &t); /* as above */
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+    if (t.tv_sec < CLOCK_EARLIEST / 1000) {
+        return CLOCK_EARLIEST;
+    }
+    const uint64_t now = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+    return now < CLOCK_LATEST ? now : CLOCK_LATEST;
 }

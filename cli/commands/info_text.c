@@ -61,14 +61,15 @@ void info_text_store(struct output *out, const struct info_store *store)
     }
     if (i.window > 0) {
         char window[STORES_WINDOW_CAP];
-        char oldest[24] = "none";
+        char oldest[48] = "";
         const time_t seconds = (time_t)(i.oldest / 1000);
         struct tm tm;
         if (i.oldest > 0 && gmtime_r(&seconds, &tm)) {
-            (void)strftime(oldest, sizeof(oldest), "%Y-%m-%dT%H:%M:%SZ", &tm);
+            (void)strftime(oldest, sizeof(oldest), "; the oldest key is of %Y-%m-%dT%H:%M:%SZ",
+                           &tm);
         }
         stores_window_text(i.window, window);
-        info_text(out, "window", "%s; the oldest key is of %s", window, oldest);
+        info_text(out, "window", "%s%s", window, oldest);
         info_text(out, "leaving", "%" PRIu64 " keys within the next tenth of the window",
                   i.nleaving);
     }

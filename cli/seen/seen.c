@@ -316,6 +316,18 @@ static enum unseen_status tell_time(struct seen *m, uint64_t now, size_t max, ui
     return unseen_set_expire(m->asked.own, now, max, next_out); /* it has a window */
 }
 
+/* The first of these times: it counts for the lines before it, as a store takes no change without a
+ * time. */
+static uint64_t first_time(const uint64_t *times, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (times[i] > 0) {
+            return times[i];
+        }
+    }
+    return CLOCK_EARLIEST;
+}
+
 /* Asks for lines that have times. The set is told the time of each line before it is asked for the
  * line, so the answers do not depend on batches. Lines share a call as long as no time among them
  * makes a difference. */
@@ -325,6 +337,9 @@ static enum unseen_status ask_at_times(struct seen *m, const struct batch *b, si
     const uint64_t *times = b->times + first;
     enum unseen_status status = UNSEEN_OK;
     size_t at = 0;
+    if (m->asked.store && m->latest == 0) {
+        m->latest = first_time(times, n);
+    }
     while (at < n && status == UNSEEN_OK) {
         if (is_late(m, times[at], m->latest)) {
             note_late(m, b, first + at);

@@ -638,7 +638,7 @@ void stores_window_text(uint64_t window, char text[STORES_WINDOW_CAP])
     while (i < 3 && window % units[i].ms != 0) {
         i++;
     }
-    (void)snprintf(text, STORES_WINDOW_CAP, "%g%s", (double)window / (double)units[i].ms,
+    (void)snprintf(text, STORES_WINDOW_CAP, "%.15g%s", (double)window / (double)units[i].ms,
                    units[i].name);
 }
 

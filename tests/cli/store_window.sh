@@ -43,11 +43,24 @@ holds grep -q '^leaving *3 keys within the next tenth of the window$' out
 run info --json s.unseen
 holds grep -q '"window_ms":3600000,"oldest_ms":[0-9]*,"leaving":3,' out
 
+# ---- lines without a time ----
+
+# The first time that is known counts for the lines before it.
+printf 'x a\n5 b\nx a\n5 b\n17 a\n' > lines
+run -p none -s untimed.unseen --window 10 --time 1 -k 2 -t ' ' --missing whole lines
+expect 0 'x a\n5 b\n17 a\n' '*'
+head -c 0 /dev/null | "$UNSEEN" -s empty.unseen --window 10
+run info empty.unseen
+holds grep -q '^window *10s$' out
+
 # ---- another window ----
 
 run -p none -s s.unseen --window 2h first
 expect 2 '' "unseen: error: s.unseen has a window of 3600 s, not of 7200 s
 unseen: hint: unseen rewrite --window 2h s.unseen\n"
+run -p none -s s.unseen --window 1234569 first
+expect 2 '' "unseen: error: s.unseen has a window of 3600 s, not of 1234569 s
+unseen: hint: unseen rewrite --window 1234569s s.unseen\n"
 run rewrite --window 2h s.unseen
 expect 0 '' ''
 run -p none -s s.unseen --window 2h first
