@@ -123,9 +123,33 @@ static void test_no_memory(void)
     release();
 }
 
+/* The table itself, as `unseen serve` and the cache guard use it: it grows while it has entries, and
+ * an entry is 0 behind its key, in new memory and in that of an entry that was removed. */
+static void test_table(void)
+{
+    leases = (struct lease_table){.entry_size = sizeof(struct lease)};
+    for (uint64_t i = 0; i < NKEYS; i++) {
+        CHECK_EQ(lease_table_reserve(&leases, &allocator, 1), UNSEEN_OK);
+        struct lease *lease = lease_table_add(&leases, key_of(i));
+        CHECK_EQ(lease->until, 0);
+        lease->until = (int64_t)i + 1;
+        if (i % 3 == 2) {
+            lease_table_remove(&leases, lease_table_find(&leases, key_of(i - 1)));
+        }
+    }
+    for (uint64_t i = 0; i < NKEYS; i++) {
+        const struct lease *lease = lease_table_find(&leases, key_of(i));
+        const bool is_removed = i % 3 == 1 && i + 1 < NKEYS;
+        CHECK_EQ(lease ? lease->until : 0, is_removed ? 0 : (int64_t)i + 1);
+    }
+    CHECK(leases.end < NKEYS);
+    release();
+}
+
 int main(void)
 {
     test_start();
+    test_table();
     test_model();
     test_chosen_keys();
     test_expiry();
