@@ -2,15 +2,17 @@
 """Faults put into the code, one at a time: which of them do the tests see?
 
     tests/mutants/mutants.py draw [--seed N] [--count N]     faults.tsv, from the sources as they are
-    tests/mutants/mutants.py redraw [--seed N]               others for the faults whose line is gone
+    tests/mutants/mutants.py redraw [--seed N]               others for the faults whose line is gone, and
+                                                             faults of layers that have too few
     tests/mutants/mutants.py run [LAYER|ID]... [options]     tries the faults that have no result yet
     tests/mutants/mutants.py show [ID]...                    where a fault is, as a diff
     tests/mutants/mutants.py table                           the score of each layer, and the survivors
 
-README.md in this folder says how it is meant to be used. Needs Python 3 only, and what the build needs.
+README.md in this folder says how it is meant to be used. Needs what the build and the tests need.
 """
 import argparse
 import fcntl
+import io
 import os
 import random
 import re
@@ -19,6 +21,7 @@ import signal
 import subprocess
 import sys
 import time
+import tokenize
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -30,11 +33,13 @@ SCRATCH = os.path.join(ROOT, 'build', 'mutants')
 LEAST = 12  # faults of a layer
 BUILD_SECONDS = 900
 TEST_SECONDS = 120
+SUITE_SECONDS = 900  # a test file of Python
 
-# A layer: its folders, and the tests nearest to it (a ctest regular expression), cheapest first. The
-# tests of one file come first of all (NEAREST).
+# A layer: its folders, and the tests nearest to it (regular expressions), cheapest first. The tests of one
+# file come first of all (NEAR). The names are those of ctest, and of the test files that ctest does not
+# run (SUITES).
 LAYERS = {
-    'base': (['src/base'], [r'unit/(bytes|memory|cpu|status|store|list|compact|bitmap|set|key)/avx2',
+    'base': (['src/base'], [r'unit/(bytes|memory|cpu|status|store|list|compact|bitmap|set|key)/',
                             r'cli/store|crash/edits$']),
     'lines': (['src/lines'], [r'unit/lines/', r'fuzz/', r'cli/(lines|key|compressed)$']),
     'url': (['src/url'], [r'unit/(url_|scrapy|safebrowsing|expressions)', r'unit/kind|fuzz/',
@@ -45,16 +50,16 @@ LAYERS = {
     'foreign': (['src/foreign'], [r'unit/foreign/', r'fuzz/foreign$', r'cli/import_foreign$']),
     'filter': (['src/filter', 'src/tags', 'src/bits'], [r'unit/(compact|stash|rate|plan|counting|bloom|block)',
                                 r'unit/(set|export|threads|filter_threads)', r'fuzz/', r'cli/(filter|plan)$']),
-    'set': (['src/set'], [r'unit/(set|export|plan|threads|memory)/avx2', r'fuzz/(import|set)',
+    'set': (['src/set'], [r'unit/(set|export|plan|threads|memory)/', r'fuzz/(import|set)',
                           r'cli/(store_commands|merge|filter|plan)']),
-    'log': (['src/log'], [r'unit/(scan|store|threads)/avx2', r'crash/(flips|alloc|access)$|fuzz/store',
+    'log': (['src/log'], [r'unit/(scan|store|threads)/', r'crash/(flips|alloc|access)$|fuzz/store',
                           r'crash/syncs$', r'cli/store', r'crash/(faults|power|kill|full_disk)$']),
-    'store': (['src/store'], [r'unit/(store|export|threads|memory)/avx2',
+    'store': (['src/store'], [r'unit/(store|export|threads|memory)/',
                               r'crash/(flips|alloc|access)$|fuzz/store', r'crash/syncs$', r'cli/store',
                               r'crash/(faults|power|kill|full_disk)$']),
     'list': (['src/list'], [r'unit/list', r'fuzz/list|crash/edits$', r'cli/(build|list)',
                             r'crash/list$']),
-    'kind': (['src/kind'], [r'unit/(kind|list_cover)/avx2', r'fuzz/', r'cli/(build|list_check)$']),
+    'kind': (['src/kind'], [r'unit/(kind|list_cover)/', r'fuzz/', r'cli/(build|list_check)$']),
     'cli': (['cli', 'cli/print', 'cli/lines', 'cli/seen', 'cli/commands', 'cli/build', 'cli/import',
              'cli/options'],
             [r'cli/(lines|output|print|errors|stats|key|exclude|help|profile|compressed)$',
@@ -63,8 +68,16 @@ LAYERS = {
     'serve': (['cli/serve'], [r'fuzz/(serve|protocols)', r'cli/serve']),
     'leases': (['leases'], [r'unit/(leases|module_leases)/', r'fuzz/(leases|commands)$', r'cli/serve']),
     'module': (['module', 'module/server', 'module/value', 'module/keys', 'module/commands'],
-               [r'unit/module_leases/', r'fuzz/(module|commands)$', r'cli/(redis|import_redis)']),
+               [r'unit/module_leases/', r'fuzz/(module|commands)$', r'cli/(redis|import_redis)',
+                r'module/test_(bloom|urls|replies|limits|small|persistence|merge|payloads|guard)', r'module/']),
+    'planner': (['planner'], [r'pages/']),
+    'bindings': (['bindings/python/src'], [r'python/test_(set|store|url|list|calls|arrow)$', r'python/']),
+    'python': (['bindings/python/unseen', 'bindings/python/unseen/scrapy'],
+               [r'python/test_(client|redis|url|docs)$', r'python/']),
 }
+# Test files that ctest does not run: each is a process, with the tools of an environment of Python.
+SUITES = {'module': 'tests/module', 'python': 'bindings/python/tests'}
+PARTNERS = 'redis xxhash mypy pyright pyarrow polars pandas duckdb w3lib Scrapy==2.19.0 datatrove'.split()
 # The tests of a file of the tool, where its name does not say them.
 NEAR = [
     (r'cli/build/', r'cli/build(_killed|_lines)?$'),
@@ -88,8 +101,17 @@ NEAR = [
     (r'serve/listener', r'cli/serve_clients$'),
     (r'(serve|seen)/lease', r'crash/leases$|cli/(serve_memory|serve_clients)$'),
     (r'import/redis_set', r'cli/import$|fuzz/redis_set'),
+    (r'module/.*(bloom|cuckoo|scandump|outline)', r'module/test_(bloom|small)$'),
+    (r'module/.*(guard|lease|claims)', r'module/test_(guard|urls)$'),
+    (r'module/.*(load|frames|dump|recipe)', r'module/test_(persistence|payloads|bloom)$'),
+    (r'module/.*steps', r'module/test_steps$'),
+    (r'module/.*shards', r'module/test_(shards|urls)$'),
+    (r'python/.*(arrow|column|mask)', r'python/test_arrow$'),
+    (r'python/unseen/scrapy', r'python/test_scrapy$'),
+    (r'python/unseen/_redis', r'python/test_redis$'),
+    (r'python/unseen/_(client|serve)', r'python/test_client$'),
 ]
-REST = r'^(unit|cli|fuzz)/|^crash/[a-z_]+$'  # all that is quick, for those that survive so far
+REST = r'^(unit|cli|fuzz)/|^crash/[a-z_]+$'  # all of ctest that is quick, for those that survive so far
 NEVER = r'cli/(examples|real|build_real)$'
 KERNELS = ('lines', 'url', 'hash', 'bitmap', 'filter', 'list')  # layers with code for each level
 
@@ -102,7 +124,7 @@ def sources(root, layer):
     for folder in LAYERS[layer][0]:
         path = os.path.join(root, folder)
         for name in sorted(os.listdir(path)):
-            if name.endswith(('.c', '.h')):
+            if name.endswith(('.c', '.h', '.py')):
                 found.append(os.path.join(folder, name))
     return found
 
@@ -144,8 +166,31 @@ def masked(lines):
     return out
 
 
+def python_lines(lines):
+    """Numbers of the lines inside of functions, with their text without comments and literals."""
+    blank = list(lines)
+    begins = set()  # lines with which a statement begins
+    source = io.StringIO('\n'.join(lines) + '\n')
+    fresh = True
+    for token in tokenize.generate_tokens(source.readline):
+        (row, column), (last, end) = token.start, token.end
+        if token.type in (tokenize.STRING, tokenize.COMMENT):
+            for i in range(row - 1, last):
+                start = column if i == row - 1 else 0
+                stop = end if i == last - 1 else len(lines[i])
+                blank[i] = blank[i][:start] + '_' * (stop - start) + blank[i][stop:]
+        if token.type in (tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT):
+            fresh = fresh or token.type == tokenize.NEWLINE
+        elif fresh:
+            begins.add(row - 1)
+            fresh = False
+    skipped = r'\s*(def|class|import|from|@|_+$|async def)\b|\s*_*$|\S'
+    return [(i, text, i in begins) for i, text in enumerate(blank) if not re.match(skipped, text)]
+
+
 def code_lines(lines):
-    """Numbers of the lines that are statements or conditions, with their masked text."""
+    """Numbers of the lines that are statements or conditions, with their masked text, and whether a
+    statement begins there."""
     found = []
     depth = 0
     in_enum = False
@@ -156,7 +201,7 @@ def code_lines(lines):
         if re.match(r'(static const |const )?[a-z_ ]*\b(enum|struct|union)\b[^()]*\{$', stripped):
             in_enum = True
         if depth > 0 and stripped not in ('', '{', '}', '};') and not in_enum:
-            found.append((i, text))
+            found.append((i, text, re.search(r'[;{}:]$|\*/$', neighbour(lines, i, -1))))
         depth += text.count('{') - text.count('}')
         if stripped.startswith('}'):
             in_enum = False
@@ -213,6 +258,35 @@ def leave(line, text):
         yield 'return', m.group(1) + swap.get(m.group(2), 'UNSEEN_OK') + ';'
 
 
+def python_negate(line, text):
+    m = re.match(r'(\s*(?:el)?if |\s*while )(.*):$', text)
+    if m and all(text.count(a) == text.count(b) for a, b in ('()', '[]', '{}')):
+        yield 'negate', line[:m.start(2)] + 'not (' + line[m.start(2):m.end(2)] + ')' + line[m.end(2):]
+
+
+def python_drop(line, text):
+    indent = re.match(r'\s*', line).group(0)
+    if not all(text.count(a) == text.count(b) for a, b in ('()', '[]', '{}')):
+        return
+    if re.match(r'\s*(await )?[a-z_][\w.]*\(.*\)$', text):
+        yield 'drop-call', indent + 'pass'
+    elif re.match(r'\s*self\.[\w.]+(\[.*\])? ([-+*/|&^])?= ', text):
+        yield 'delete', indent + 'pass'
+
+
+def python_leave(line, text):
+    m = re.match(r'(\s*return )(True|False|None|0)$', text)
+    if m:
+        swap = {'True': 'False', 'False': 'True', 'None': 'True', '0': '1'}
+        yield 'return', m.group(1) + swap[m.group(2)]
+
+
+PYTHON_OPERATORS = [
+    replace_each('logic', r'\b(and|or)\b', lambda m: 'or' if m.group(0) == 'and' else 'and'),
+    python_negate,
+    python_drop,
+    python_leave,
+]
 OPERATORS = [
     replace_each('relation', r'(?<![-<>=!])(<=|>=|==|!=|<|>)(?![<>=])(?= )', lambda m: SWAP[m.group(1)]),
     replace_each('logic', r'&&|\|\|', lambda m: '||' if m.group(0) == '&&' else '&&'),
@@ -232,15 +306,20 @@ def neighbour(lines, i, step):
     return lines[i].strip() if 0 <= i < len(lines) else ''
 
 
+def places(file, lines):
+    return python_lines(lines) if file.endswith('.py') else code_lines(lines)
+
+
 def candidates(root, layer):
     found = []
     for file in sources(root, layer):
         lines = read(os.path.join(root, file))
-        for i, text in code_lines(lines):
-            whole = re.search(r'[;{}:]$|\*/$', neighbour(lines, i, -1))  # a statement begins here
-            for operator in OPERATORS:
+        # Relations, arithmetic and numbers are written alike in C and Python.
+        operators = OPERATORS[:1] + OPERATORS[2:5] + PYTHON_OPERATORS if file.endswith('.py') else OPERATORS
+        for i, text, begins in places(file, lines):
+            for operator in operators:
                 for name, new in operator(lines[i], text):
-                    if new != lines[i] and (whole or operator is not drop):
+                    if new != lines[i] and (begins or operator not in (drop, python_drop)):
                         found.append((layer, name, file, neighbour(lines, i, -1), lines[i].strip(),
                                       neighbour(lines, i, 1), new.strip()))
     return found
@@ -304,32 +383,35 @@ def note(fault, result, by, seconds, commit):
 # ---- draw ------------------------------------------------------------------------------------------
 
 
+def pick_some(rng, places_of_layer, count, used):
+    """So many of the places, no line twice. Operators in turn, so that constants, which are everywhere, do
+    not take all the room."""
+    by_operator = {}
+    for c in places_of_layer:
+        by_operator.setdefault(c[1], []).append(c)
+    chosen = []
+    while len(chosen) < count and not all(c[2:6] in used for c in places_of_layer):
+        for name in sorted(by_operator):
+            left = [c for c in by_operator[name] if c[2:6] not in used]
+            if left and len(chosen) < count:
+                pick = rng.choice(left)
+                used.add(pick[2:6])
+                chosen.append(pick)
+    return chosen
+
+
 def draw(options):
     if os.path.exists(FAULTS) and not options.force:
         sys.exit('%s is there already: results belong to it (--force writes it anew)' % FAULTS)
     rng = random.Random(options.seed)
     nlines = {}
     for layer in LAYERS:
-        nlines[layer] = sum(len(code_lines(read(os.path.join(ROOT, f)))) for f in sources(ROOT, layer))
+        nlines[layer] = sum(len(places(f, read(os.path.join(ROOT, f)))) for f in sources(ROOT, layer))
     rows = []
     for layer in LAYERS:
         share = options.count * nlines[layer] // sum(nlines.values())
         all_of_it = candidates(ROOT, layer)
-        # Operators in turn, so that constants, which are everywhere, do not take all the room.
-        by_operator = {}
-        for c in all_of_it:
-            by_operator.setdefault(c[1], []).append(c)
-        chosen = []
-        used = set()
-        while len(chosen) < min(max(share, LEAST), len(all_of_it)):
-            for name in sorted(by_operator):
-                left = [c for c in by_operator[name] if c[2:6] not in used]
-                if left and len(chosen) < max(share, LEAST):
-                    pick = rng.choice(left)
-                    used.add(pick[2:6])
-                    chosen.append(pick)
-            if all(c[2:6] in used for c in all_of_it):
-                break
+        chosen = pick_some(rng, all_of_it, max(share, LEAST), set())
         rows += [('%s-%02d' % (layer, i + 1),) + c for i, c in enumerate(chosen)]
         print('%-7s %5d lines of code, %5d places, %3d drawn' %
               (layer, nlines[layer], len(all_of_it), len(chosen)))
@@ -340,7 +422,8 @@ def draw(options):
 
 
 def redraw(options):
-    """Another fault of the same layer and operator for each fault whose line is gone."""
+    """Another fault of the same layer and operator for each fault whose line is gone; then faults for the
+    layers that have fewer than LEAST."""
     rng = random.Random(options.seed)
     faults = load(FAULTS, COLUMNS)
     gone = {f['id'] for f in faults if group_of(f) != 'planted' and not locate(ROOT, f)}
@@ -351,15 +434,21 @@ def redraw(options):
         last[name] = max(last.get(name, 0), int(n))
     rows = [f for f in faults if f['id'] not in gone]
     for old in (f for f in faults if f['id'] in gone):
-        places = [c for c in candidates(ROOT, old['layer']) if c[1] == old['operator'] and c[2:6] not in used]
-        if not places:
+        found = [c for c in candidates(ROOT, old['layer']) if c[1] == old['operator'] and c[2:6] not in used]
+        if not found:
             continue
-        pick = rng.choice(places)
+        pick = rng.choice(found)
         used.add(pick[2:6])
         last[old['layer']] = last.get(old['layer'], 0) + 1
         rows.append(dict(zip(COLUMNS, ('%s-%02d' % (old['layer'], last[old['layer']]),) + pick)))
         print('%-10s %s' % (old['id'], rows[-1]['id']))
     layers = list(LAYERS)
+    for layer in layers:
+        missing = LEAST - sum(f['layer'] == layer and group_of(f) == layer for f in rows)
+        for pick in pick_some(rng, candidates(ROOT, layer), missing, used):
+            last[layer] = last.get(layer, 0) + 1
+            rows.append(dict(zip(COLUMNS, ('%s-%02d' % (layer, last[layer]),) + pick)))
+            print('%-10s %s' % ('', rows[-1]['id']))
     rows.sort(key=lambda f: layers.index(f['layer']))
     rewrite(FAULTS, lambda line: False, ('\t'.join(f[c] for c in COLUMNS) for f in rows))
     for path in (RESULTS, EQUIVALENT):
@@ -377,9 +466,9 @@ def rewrite(path, keeps, rows):
 # ---- run -------------------------------------------------------------------------------------------
 
 
-def run(command, seconds, cwd=None):
+def run(command, seconds, cwd=None, env=None):
     """The exit status and the output; 124 if it takes too long. Nothing it started goes on."""
-    child = subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    child = subprocess.Popen(command, cwd=cwd, env=dict(os.environ, **(env or {})), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                              stdin=subprocess.DEVNULL, start_new_session=True)
     try:
         out, _ = child.communicate(timeout=seconds)
@@ -398,7 +487,10 @@ def make_tree(tree):
     names = subprocess.check_output(['git', 'ls-files', '-z', '-co', '--exclude-standard'], cwd=ROOT)
     for name in names.decode().split('\0'):
         source, target = os.path.join(ROOT, name), os.path.join(tree, name)
-        if not name or not os.path.isfile(source):
+        if name and os.path.islink(source) and not os.path.lexists(target):
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            os.symlink(os.readlink(source), target)
+        if not name or not os.path.isfile(source) or os.path.islink(source):
             continue
         data = open(source, 'rb').read()
         if not os.path.isfile(target) or open(target, 'rb').read() != data:
@@ -423,7 +515,34 @@ def make_tree(tree):
 
 def tests_of(build):
     _, out = run(['ctest', '--test-dir', build, '-N'], 100)
-    return re.findall(r'^ *Test +#\d+: (\S+)$', out, re.M)
+    suites = ['%s/%s' % (suite, name[:-3]) for suite, folder in SUITES.items()
+              for name in sorted(os.listdir(os.path.join(ROOT, folder))) if name.startswith('test_')]
+    return re.findall(r'^ *Test +#\d+: (\S+)$', out, re.M) + suites + ['pages/planner']
+
+
+def is_of_ctest(name):
+    return name.split('/')[0] not in (*SUITES, 'pages')
+
+
+def environment(tree):
+    """A Python with the package of the tree and the partners of the tests."""
+    python = os.path.join(os.path.dirname(tree), 'python', 'bin', 'python')
+    if not os.path.exists(python):
+        subprocess.check_call(['/usr/bin/python3', '-m', 'venv', os.path.dirname(os.path.dirname(python))])
+        subprocess.check_call([python, '-m', 'pip', 'install', '-q'] + PARTNERS)
+    return python
+
+
+def run_suite(name, tree, build):
+    """A test file that ctest does not run: its exit status."""
+    suite, test = name.split('/')
+    if suite == 'pages':
+        return run([os.path.join(tree, 'tests/pages/planner.sh')], SUITE_SECONDS, tree, {'BUILD': build})[0]
+    python = environment(tree)
+    tests = {'UNSEEN': build + '/unseen', 'UNSEEN_MODULE': build + '/unseen.so', 'MODULE': build + '/unseen.so',
+             'MODULE_CLUSTER': '1', 'PAYLOADS': '5000', 'PYTHONDONTWRITEBYTECODE': '1'}
+    return run([python, '-W', 'error', '-m', 'unittest', '-f', test], SUITE_SECONDS,
+               os.path.join(tree, SUITES[suite]), tests)[0]
 
 
 def nearest(fault, names):
@@ -435,13 +554,18 @@ def nearest(fault, names):
     patterns[0] += ''.join('|' + tests for files, tests in NEAR if re.search(files, fault['file']))
     patterns += LAYERS[fault['layer']][1]
     patterns.append(REST)
+    levels = '^$'
+    if fault['layer'] not in KERNELS:
+        levels = '/(portable|avx512)$'
+    elif not re.search('avx512|x86', fault['file']):
+        levels = '/avx512$'
+    # A test that has no kernels has one level, which depends on the processor: it is always wanted.
+    tests = [n.rsplit('/', 1)[0] for n in names]
+    names = [n for n in names if not re.search(r'^unit/', n) or tests.count(n.rsplit('/', 1)[0]) == 1 or
+             not re.search(levels, n)]
     never = NEVER
     if fault['layer'] in ('cli', 'serve'):
-        never += r'|unit/|crash/(flips|alloc|access|list)$'  # the tool is not in these programs
-    elif fault['layer'] not in KERNELS:
-        never += r'|unit/.*/(portable|avx512)$'
-    elif not re.search('avx512|x86', fault['file']):
-        never += r'|unit/.*/avx512$'
+        never += r'|^unit/|crash/(flips|alloc|access|list)$'  # the tool is not in these programs
     done = set()
     for pattern in patterns:
         chosen = [n for n in names if re.search(pattern, n) and not re.search(never, n) and n not in done]
@@ -456,7 +580,9 @@ def targets_of(tests):
     for name in tests:
         group, rest = name.split('/', 1)
         first = rest.split('/')[0]
-        if group == 'unit':
+        if not is_of_ctest(name):
+            targets.update(['unseen', 'unseen_module'])
+        elif group == 'unit':
             targets.add('test_' + first)
         elif group == 'fuzz':
             targets.add('replay_' + first)
@@ -485,7 +611,7 @@ def try_fault(fault, tree, build, names, options):
             status, out = run(['ninja', '-j', '2', '-C', build] + targets_of(tests), BUILD_SECONDS)
             if status != 0:
                 return 'broken', (re.findall(r'error: (.*)', out) or [''])[0][:100].replace('\t', ' ')
-            regex = '^(' + '|'.join(re.escape(t) for t in tests) + ')$'
+            regex = '^(' + '|'.join(re.escape(t) for t in tests if is_of_ctest(t)) + ')$'
             status, out = run(['ctest', '--test-dir', build, '-R', regex, '--stop-on-failure', '-j',
                                str(options.jobs), '--timeout', str(TEST_SECONDS)], 3600)
             failed = re.findall(r'^\s*\d+ - (\S+) \((\w+)', out, re.M)
@@ -493,6 +619,16 @@ def try_fault(fault, tree, build, names, options):
                 return 'killed', '%s (%s)' % failed[0]
             if status != 0:
                 return 'killed', 'ctest: ' + str(status)
+            suites = [t for t in tests if not is_of_ctest(t)]
+            if any(t.startswith('python/') for t in suites):
+                status, out = run([environment(tree), '-m', 'pip', 'install', '-q', '--no-deps', '--force-reinstall',
+                                   os.path.join(tree, 'bindings/python')], BUILD_SECONDS)
+                if status != 0:
+                    return 'broken', (re.findall(r'error: (.*)', out) or [''])[0][:100].replace('\t', ' ')
+            for name in suites:
+                status = run_suite(name, tree, build)
+                if status != 0:
+                    return 'killed', '%s (%s)' % (name, 'Timeout' if status == 124 else 'Failed')
         return 'survived', '' if step < options.depth else 'depth %d' % options.depth
     finally:
         with open(path, 'w', encoding='utf-8') as f:
