@@ -123,8 +123,8 @@ static void test_no_memory(void)
     release();
 }
 
-/* The table itself, as `unseen serve` and the cache guard use it: it grows while it has entries, and
- * an entry is 0 behind its key, in new memory and in that of an entry that was removed. */
+/* The table itself, as `unseen serve` and the cache guard use it: it grows while it has entries,
+ * and an entry is 0 behind its key, in new memory and in that of an entry that was removed. */
 static void test_table(void)
 {
     leases = (struct lease_table){.entry_size = sizeof(struct lease)};
