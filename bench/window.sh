@@ -11,7 +11,7 @@ export LC_ALL=C
 cd "$(dirname "$0")/.."
 build=${BUILD:-build/release}
 n=${1:-1000000}
-work=$(mktemp -d "${WORK:-/dev/shm}/window.XXXXXX")
+work=$(mktemp -d "${WORK:-/dev/shm}/unseen-window.XXXXXX")
 trap 'redis-cli -s "$work/redis" shutdown nosave > /dev/null 2>&1 || true; rm -rf "$work"' EXIT
 "$build/bench/make_urls" range 0 "$n" > "$work/urls"
 

@@ -42,11 +42,13 @@ static bool allow_kept(struct allowing *a)
         a->failed = true;
         return message_no_memory();
     }
-    (void)unseen_set_contains_keys(unseen_store_set(a->store), a->keys, n, verdicts, NULL);
-    for (size_t i = 0; i < n; i++) {
+    error.status = unseen_set_contains_keys(unseen_store_set(a->store), a->keys, n, verdicts, NULL);
+    for (size_t i = 0; i < n && error.status == UNSEEN_OK; i++) {
         a->nnew += verdicts[i] == UNSEEN_NEW;
     }
-    error.status = unseen_store_allow(a->store, a->keys, n, verdicts, &error);
+    if (error.status == UNSEEN_OK) {
+        error.status = unseen_store_allow(a->store, a->keys, n, verdicts, &error);
+    }
     for (size_t i = 0; i < n && error.status == UNSEEN_OK; i++) {
         a->nheld += verdicts[i] == UNSEEN_SEEN;
     }

@@ -68,7 +68,7 @@ static bool read_fraction(const char **at, const char *end, unsigned *ms_out)
     return n > 0;
 }
 
-/* What is rounded up to 2100 is before it all the same. */
+/* A time of 2099 stays before 2100 if its fraction is rounded up. */
 static uint64_t join(uint64_t seconds, unsigned ms)
 {
     const uint64_t time = seconds * 1000 + ms;
