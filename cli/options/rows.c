@@ -507,6 +507,9 @@ static const struct option_row rows[] = {
              "forgotten. Without a unit TIME is in seconds. With -s the window belongs to the store, which is made "
              "with it and has it from then on: lines take no more memory, and the disk of those that are forgotten "
              "is given back. The clock of a store is the time of day, and never goes back."},
+    {0, "window", COMMAND_ADD | COMMAND_SERVE,
+     "of a new store: forget each line TIME after it was\nlast new (90s, 10m, 24h, 30d)",
+     CALL("TIME", "a time from 1s to 100y: 90s, 10m, 1.5h, 30d, 2w, 1y", "10m", set_window)},
     {0, "window", COMMAND_REWRITE,
      "forget each line TIME after it was last new, or with\n`none` not any more",
      CALL("TIME", "a time from 1s to 100y (90s, 10m, 24h, 30d), or none", "30d", set_window_or_none),

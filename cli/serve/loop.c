@@ -20,6 +20,7 @@
 
 #include "clock.h"
 #include "print/message.h"
+#include "seen/stores.h"
 #include "serve/connection_io.h"
 #include "stop.h"
 
@@ -32,6 +33,7 @@ enum {
                                      * commits */
     GOODBYE = 1000,            /* milliseconds at the end for clients that still read */
     PATIENCE = 1000,           /* milliseconds that a client may hold up commits */
+    FORGETS = 1000,            /* milliseconds between looks at a window when nobody asks */
     ACCEPTS = 32,              /* connections that are taken in a round */
     COMMIT_CHANGES = 32768,
     /* Descriptors that clients leave free: for the file of leases, for what comes in place of an
@@ -421,7 +423,7 @@ static void run_round(struct loop *l, bool accepts, int timeout)
         hangup = 0;
         service_look(l->service);
     }
-    if (nready > 0) {
+    if (nready >= 0) {
         service_refresh(l->service);
     }
     if (nready > 0 && l->fds[1].revents) {
@@ -506,10 +508,11 @@ static bool start_loop(struct loop *l, const struct listen_options *where)
 bool loop_run(struct service *service, const struct listen_options *where, bool *reader_gone_out)
 {
     struct loop l = {.service = service, .listener = {.fd = -1}};
+    const bool forgets = service->store && stores_info(service->store).window > 0;
     l.failed = !start_loop(&l, where);
     loop_drop_done(&l);
     while (!l.failed && (where || l.n > 0) && !stop_is_wanted()) {
-        run_round(&l, true, l.pauses || l.is_watched ? PAUSE : -1);
+        run_round(&l, true, l.pauses || l.is_watched ? PAUSE : forgets ? FORGETS : -1);
     }
     pthread_sigmask(SIG_SETMASK, &waiting_mask, NULL); /* a second signal ends the process */
     if (where) {

@@ -30,7 +30,8 @@ static bool makes_store(const struct options *o)
 {
     return o->seen.filter || o->seen.fpr > 0 || o->seen.bits_per_key > 0 || o->seen.hashes ||
            o->seen.capacity > 0 || o->seen.seed.len || o->seen.key_bits || o->seen.no_log ||
-           (o->seen.file_mode && !o->serve.listen) || o->profile.name || o->profile.nrules > 0;
+           o->seen.window > 0 || (o->seen.file_mode && !o->serve.listen) || o->profile.name ||
+           o->profile.nrules > 0;
 }
 
 /* No byte may end a line, a string or a message of some protocol. */

@@ -106,11 +106,14 @@ expect 0 '*' ''
 
 # ---- a server ----
 
-run -p none -s v.unseen --window 100 first
-expect 0 'a\nb\n' ''
+run add -p none --window 100 v.unseen first
+expect 0 '' ''
+run info v.unseen
+holds grep -q '^window *100s;' out
 "$UNSEEN" serve v.unseen --listen unix:v.sock 2> serve.err &
 pid=$!
 eventually test -S v.sock
+nfiles=$(ls "/proc/$pid/fd" | wc -l)
 run -s unix:v.sock first
 expect 0 '' ''
 pass_time 101
@@ -119,6 +122,17 @@ expect 0 'a\nb\n' ''
 run -s unix:v.sock --window 10m first
 expect 2 '' '*'
 holds grep -q 'is a server: its store has its settings already' err
+# It forgets also when nobody asks: its memory shrinks.
+if ! sanitized; then
+    resident() { awk '$1 == "VmRSS:" { print $2 }' /proc/$pid/status; }
+    is_small() { [ $(($(resident) + 3000)) -lt "$full" ]; }
+    has_no_client() { [ "$(ls "/proc/$pid/fd" | wc -l)" = "$nfiles" ]; }
+    seq 1000000 | "$UNSEEN" add unix:v.sock || complain "the server takes no lines"
+    eventually has_no_client # which is noticed before the time passes
+    full=$(resident)
+    pass_time 102
+    eventually is_small
+fi
 kill $pid
 wait $pid
 run verify v.unseen
