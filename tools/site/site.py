@@ -20,8 +20,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 MENU = {
     "en": [
         ("Begin", ["README.md", "docs/README.md", "docs/install.md", "docs/comparison.md"]),
-        ("Use", ["docs/man/unseen.1", "docs/url-identity.md", "docs/choosing-a-filter.md", "docs/bloom-filters.md",
-                 "docs/lists.md", "docs/ten-billion.md", "examples/README.md"]),
+        ("Use", ["docs/man/unseen.1", "docs/url-identity.md", "docs/windows.md", "docs/choosing-a-filter.md",
+                 "docs/bloom-filters.md", "docs/lists.md", "docs/ten-billion.md", "examples/README.md"]),
         ("Embed", ["docs/c.md", "docs/python.md", "docs/scrapy.md", "docs/recipes.md"]),
         ("Run", ["docs/serve.md", "docs/server.md", "docs/squid.md", "docs/postfix.md"]),
         ("Trust", ["docs/reliability.md", "docs/runs.md", "SECURITY.md", "docs/format.md", "CHANGELOG.md"]),
@@ -29,8 +29,8 @@ MENU = {
     ],
     "zh": [
         ("开始", ["README.zh.md", "docs/zh/bloom-filters.md"]),
-        ("英文文档", ["docs/README.md", "docs/man/unseen.1", "docs/choosing-a-filter.md", "docs/url-identity.md", "docs/lists.md",
-                  "docs/python.md", "docs/scrapy.md", "docs/serve.md", "docs/server.md", "docs/reliability.md",
+        ("英文文档", ["docs/README.md", "docs/man/unseen.1", "docs/choosing-a-filter.md", "docs/url-identity.md", "docs/windows.md",
+                  "docs/lists.md", "docs/python.md", "docs/scrapy.md", "docs/serve.md", "docs/server.md", "docs/reliability.md",
                   "docs/architecture.md"]),
     ],
 }
