@@ -49,6 +49,14 @@ holds grep -q '"window_ms":3600000,"oldest_ms":[0-9]*,"leaving":3,' out
 printf 'x a\n5 b\nx a\n5 b\n17 a\n' > lines
 run -p none -s untimed.unseen --window 10 --time 1 -k 2 -t ' ' --missing whole lines
 expect 0 'x a\n5 b\n17 a\n' '*'
+# Where lines are remembered, one without a time ends the run unless --missing says something else.
+for bad in now:'is not a time' -1:'is before 1970' 4102444800:'is after 2100'; do
+    rm -f ends.unseen*
+    printf '5 a\n%s b\n' "${bad%%:*}" > lines
+    run -p none -s ends.unseen --window 10 --time 1 -k 2 -t ' ' lines
+    expect 2 '5 a\n' '*'
+    holds grep -q "error: lines:2: the time 1 ${bad#*:} in '${bad%%:*} b'" err
+done
 head -c 0 /dev/null | "$UNSEEN" -s empty.unseen --window 10
 run info empty.unseen
 holds grep -q '^window *10s$' out
@@ -147,7 +155,17 @@ run -p none -s n.unseen --filter block --capacity 1000 --fpr 1e-4 --window 10m f
 expect 2 '' '*'
 holds grep -q 'the filter block cannot remove, so it has no window' err
 holds [ ! -e n.unseen ]
-run rewrite --window 0 s.unseen
-expect 2 '' '*'
-holds grep -q 'is not a time from 1s to 100y' err
+for bad in 0 0.5s 101y 1mo; do
+    for command in 'add n.unseen' 'serve n.unseen' 'rewrite s.unseen'; do
+        run $command --window $bad
+        expect 2 '' '*'
+        holds grep -q "error: --window: '$bad' is not a time from 1s to 100y" err
+    done
+done
+holds [ ! -e n.unseen ]
+for command in add serve; do
+    run $command v.unseen --window 10m
+    expect 2 '' "unseen: error: v.unseen has a window of 100 s, not of 600 s
+unseen: hint: unseen rewrite --window 10m v.unseen\n"
+done
 finish
