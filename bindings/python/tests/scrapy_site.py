@@ -18,8 +18,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Site:
-    """Serves n pages, and counts how often each is fetched. Under /gone, /away/I, /late/I and /cut are an
-    error, a redirect to page I, a page that fails twice, and a connection that is cut."""
+    """Serves n pages, and counts how often each is fetched. Under /gone, /away/I, /late/I, /cut and /all are an
+    error, a redirect to page I, a page that fails twice, a connection that is cut, and links to all pages."""
 
     def __init__(self, n):
         self.n = n
@@ -71,6 +71,8 @@ class Site:
             return _http("503 Not now", b"")
         if name == "late":
             return _http("200 OK", b"late")
+        if name == "all":
+            return _http("200 OK", _links(range(self.n)))
         number = rest.partition("?")[0]
         if name != "p" or not number.isdigit() or int(number) >= self.n:
             return _http("404 Not found", b"")
@@ -79,9 +81,7 @@ class Site:
     def _page(self, i):
         rng = random.Random(i)
         links = [2 * i + 1, 2 * i + 2, rng.randrange(self.n), rng.randrange(self.n)]
-        links = [f'<a href="/p/{link}?b=2&amp;a=1">x</a><a href="/p/{link}?a=1&amp;b=2#top">x</a>'
-                 for link in links if link < self.n]
-        return ("<html><body>" + " ".join(links) + "</body></html>").encode()
+        return _links(link for link in links if link < self.n)
 
     def pages(self):
         """How often each page was fetched."""
@@ -95,6 +95,11 @@ class Site:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+def _links(pages):
+    links = [f'<a href="/p/{i}?b=2&amp;a=1">x</a><a href="/p/{i}?a=1&amp;b=2#top">x</a>' for i in pages]
+    return ("<html><body>" + " ".join(links) + "</body></html>").encode()
 
 
 def _http(status, body, more=""):

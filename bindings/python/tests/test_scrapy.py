@@ -3,6 +3,7 @@
 
 UNSEEN_CRASH_SCALE=10: 30 kills on 10,000 pages, and all settings together, of which else each fifth is tried."""
 
+import collections
 import importlib
 import itertools
 import json
@@ -434,7 +435,8 @@ class Refusals(Folder):
         self.refused("there is no profile", UNSEEN_PROFILE="nonsense")
         self.refused("seconds", UNSEEN_COMMIT_INTERVAL=0)
         for place in {"JOBDIR": None}, {}:
-            self.refused("window is a time from a second to 100 years", UNSEEN_WINDOW="soon", **place)
+            for window in "soon", "0", "0.5", "101y", "10min", 0.5, -1, 1e10:
+                self.refused("window is a time from a second to 100 years", UNSEEN_WINDOW=window, **place)
         Running(self, "unseen.scrapy.Scheduler", self.path("job"), UNSEEN_WINDOW="7d").close()
         self.refused("`unseen rewrite --window 86400` gives it another", unseen.MismatchError, UNSEEN_WINDOW=86400)
         for store, shown in ("unix:sock",) * 2, ("redis://:secret@127.0.0.1/k", "redis://127.0.0.1/k"):
@@ -570,6 +572,38 @@ class Crawls(Folder):
         with open(self.path("pages")) as pages:
             self.assertEqual({line.strip() for line in pages}, {f"p/{i}" for i in range(site.n)})
         self.assertEqual(self.left(), 0)
+
+    def test_window(self):
+        """Three days, and a crawl every six hours: each page is fetched once a day. Crawls are stopped and killed."""
+        site = self.site(60)
+        site.start = site.start.replace("/p/0", "/all")
+        settings = [ADDON, "JOBDIR=job", "UNSEEN_WINDOW=1d", "UNSEEN_COMMIT_INTERVAL=0.05"]
+        crawls = {0: (20, signal.SIGKILL), 1: (20, signal.SIGINT), 4: (25, signal.SIGINT), 8: (10, signal.SIGKILL),
+                  9: (10, signal.SIGKILL)}  # number: killed at how many pages
+        twice = collections.Counter()
+        for number in range(12):
+            pages = [path for _, path in site.log if path.startswith("/p/")]
+            n, kill = crawls.get(number, (0, None))
+
+            def held(first=len(pages) + n - 1):
+                return [path for _, path in site.log if path.startswith("/p/")][first:]
+
+            def wait_for_commit(held=held):
+                """What was answered is on the disk."""
+                while self.in_flight()[0] != set(held()):
+                    time.sleep(0.01)
+
+            with mock.patch.dict(os.environ, NOW=str(1764268200 + number * 21601)):
+                if kill is None:
+                    scrapy_site.crawl(site.start, *settings, folder=self.folder, spider="scrapy_spider_at.py")
+                else:
+                    scrapy_site.crawl_and_kill(site, *settings, folder=self.folder, until=held, number=kill,
+                                               before=wait_for_commit, spider="scrapy_spider_at.py")
+            if kill == signal.SIGKILL:
+                twice.update(held())  # without an answer
+            if number % 4 > 1:
+                days = number // 4 + 1
+                self.assertEqual(site.pages(), {f"/p/{i}": days + twice[f"/p/{i}"] for i in range(site.n)}, number)
 
     def test_kill_in_a_slow_pipeline(self):
         """A page is in flight until its last item has left the pipelines."""
