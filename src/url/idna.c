@@ -18,8 +18,8 @@
  *
  * Whoever writes a page chooses its names, and libidn2 takes 0.4 us for a code point and 1 us for
  * a call. So it is asked for labels and runs, not for code points: each code point goes there a few
- * times at most. What a label becomes has a limit, not what it is made of. Code points newer than
- * libidn2 are in a table. */
+ * times at most. What a label and a name become has a limit, not what they are made of. Code points
+ * newer than libidn2 are in a table. */
 #include "url/host.h"
 
 #include <string.h>
@@ -34,6 +34,7 @@ enum {
     /* A label of DNS has 63 bytes, and Punycode writes at least one byte for each code point beyond
      * ASCII. So a label with more of them is not a name. */
     LABEL_WIDE_MAX = 63,
+    NAME_MADE_MAX = 253, /* bytes or code points that libidn2 makes of a name: DNS has no more */
     LABEL_POINTS_MAX = 2 * LABEL_WIDE_MAX, /* that libidn2 is given at a time */
     RUN_MAX = 32,
     UTF8_MAX = 4,
@@ -60,6 +61,7 @@ struct domain {
     size_t len;
     size_t cap;
     size_t run_max; /* a longer run was too long for libidn2 */
+    size_t nmade;   /* bytes or code points that libidn2 has made */
     bool decoded;   /* from an A-label */
     struct label label;
     struct unseen__wide wide[LABEL_WIDE_MAX]; /* the other code points of the label */
@@ -165,7 +167,8 @@ struct mapping {
 /* Mappings that UTS 46 has and libidn2's tables lack or have otherwise: capitals of scripts that
  * got small letters late, the capital sharp s, the dots of other scripts, letters and digits from
  * old computers, and five ideographs whose mapping was corrected. Two hyphens are here because
- * libidn2 takes none at the end of a run. */
+ * libidn2 takes none at the end of a run, and all zeros because an address may have any number of
+ * them, which nothing limits. */
 static const struct mapping newer_mappings[] = {
     {{0x4c0, 0x4c0}, 0x4cf},
     {{0x10a0, 0x10c5}, 0x2d00},
@@ -173,8 +176,11 @@ static const struct mapping newer_mappings[] = {
     {{0x10cd, 0x10cd}, 0x2d2d},
     {{0x1c89, 0x1c89}, 0x1c8a},
     {{0x1e9e, 0x1e9e}, 0xdf},
+    {{0x2070, 0x2070}, '0'},
+    {{0x2080, 0x2080}, '0'},
     {{0x2132, 0x2132}, 0x214e},
     {{0x2183, 0x2183}, 0x2184},
+    {{0x24ea, 0x24ea}, '0'},
     {{0x3002, 0x3002}, '.'},
     {{0xa7cb, 0xa7cb}, 0x264},
     {{0xa7cc, 0xa7cc}, 0xa7cd},
@@ -187,12 +193,18 @@ static const struct mapping newer_mappings[] = {
     {{0xfe63, 0xfe63}, '-'},
     {{0xff0d, 0xff0d}, '-'},
     {{0xff0e, 0xff0e}, '.'},
+    {{0xff10, 0xff10}, '0'},
     {{0xff61, 0xff61}, '.'},
     {{0x10d50, 0x10d65}, 0x10d70},
     {{0x16ea0, 0x16eb8}, 0x16ebb},
     {{0x1ccd6, 0x1ccef}, 'a'},
     {{0x1ccf0, 0x1ccf9}, '0'},
     /* Superscript and subscript letters of Cyrillic. */
+    {{0x1d7ce, 0x1d7ce}, '0'},
+    {{0x1d7d8, 0x1d7d8}, '0'},
+    {{0x1d7e2, 0x1d7e2}, '0'},
+    {{0x1d7ec, 0x1d7ec}, '0'},
+    {{0x1d7f6, 0x1d7f6}, '0'},
     {{0x1e030, 0x1e038}, 0x430},
     {{0x1e039, 0x1e03b}, 0x43a},
     {{0x1e03c, 0x1e046}, 0x43e},
@@ -218,6 +230,7 @@ static const struct mapping newer_mappings[] = {
     {{0x1e06b, 0x1e06b}, 0x4ab},
     {{0x1e06c, 0x1e06c}, 0xa651},
     {{0x1e06d, 0x1e06d}, 0x4b1},
+    {{0x1fbf0, 0x1fbf0}, '0'},
     {{0x2f868, 0x2f868}, 0x36fc},
     {{0x2f874, 0x2f874}, 0x5f53},
     {{0x2f91f, 0x2f91f}, 0x243ab},
@@ -390,10 +403,18 @@ static bool put(struct domain *to, const char *text, size_t len)
     return true;
 }
 
+/* Notes that libidn2 has made n bytes or code points. False: no name has so many. */
+static bool note_made(struct domain *d, size_t n)
+{
+    d->nmade += n;
+    return d->nmade <= NAME_MADE_MAX;
+}
+
 /* Puts the label that libidn2 has made, and frees it. */
 static bool put_label(struct domain *to, char *ascii)
 {
-    const bool fits = put(to, ascii, strlen(ascii));
+    const size_t len = strlen(ascii);
+    const bool fits = note_made(to, len) && put(to, ascii, len);
     ascii_copy_lower(to->out + to->label.start, to->len - to->label.start,
                      to->out + to->label.start);
     idn2_free(ascii);
@@ -583,7 +604,7 @@ static bool map_run(struct domain *to, const uint32_t *points, size_t *n)
     bool good =
         is_alabel(ascii, strlen(ascii)) &&
         unseen__punycode_decode(ascii + 4, strlen(ascii) - 4, mapped, LABEL_WIDE_MAX, &nmapped) &&
-        mapped[0] == leader;
+        mapped[0] == leader && note_made(to, nmapped - 1);
     for (size_t i = 1; good && i < nmapped; i++) {
         good = take(to, mapped[i]);
     }
@@ -625,7 +646,7 @@ static bool map_points(struct domain *to, const uint32_t *points, size_t *n, boo
 static bool convert_label(struct domain *d, const uint32_t *points, size_t n);
 
 /* A label that begins with xn-- must be what its code points are written as. */
-static bool check_alabel(const struct domain *d)
+static bool check_alabel(struct domain *d)
 {
     const char *const text = d->out + d->label.start;
     const size_t len = d->len - d->label.start;
@@ -634,7 +655,7 @@ static bool check_alabel(const struct domain *d)
     size_t n;
     bool wide = false;
     struct domain inner = {.out = again, .cap = sizeof(again), .run_max = RUN_MAX, .decoded = true};
-    if (d->decoded || len > sizeof(again) ||
+    if (d->decoded || len > sizeof(again) || !note_made(d, len) ||
         !unseen__punycode_decode(text + 4, len - 4, points, LABEL_POINTS_MAX, &n)) {
         return false;
     }
@@ -771,6 +792,7 @@ bool unseen__idna_to_ascii(const char *in, size_t len, char *out, size_t cap, si
     d.len = 0;
     d.cap = cap;
     d.run_max = RUN_MAX;
+    d.nmade = 0;
     d.decoded = false;
     d.label = (struct label){.start = 0};
     if (!convert_name(&d)) {

@@ -206,8 +206,8 @@ static bool repeat_to_ascii(const char *start, const char *unit, size_t n, const
     return valid;
 }
 
-/* A name has no limit in front of the mapping; a label has room for 63 code points that are not
- * ASCII behind it, as in DNS. */
+/* A name has no limit in front of the mapping. Behind it a label has room for 63 code points that
+ * are not ASCII, and the labels that libidn2 makes have 253 bytes, as names of DNS. */
 static void test_limits(void)
 {
     static char out[LONG_OUT];
@@ -225,9 +225,10 @@ static void test_limits(void)
     CHECK(strcmp(out, expected) == 0 && len > 63);
     CHECK(!repeat_to_ascii("", "e\xcc\x81", 64, ".com", out, &len));
     CHECK(!repeat_to_ascii("", "\xc3\xa9", 64, ".com", out, &len));
-    CHECK(repeat_to_ascii("", "e\xcc\x81\xcc\xa3.", 1000, "com", out, &len));
-    CHECK(repeat_to_ascii("", "\xe1\xba\xb9\xcc\x81.", 1000, "com", expected, &len));
-    CHECK(strcmp(out, expected) == 0);
+    CHECK(repeat_to_ascii("", "e\xcc\x81\xcc\xa3.", 23, "com", out, &len));
+    CHECK(repeat_to_ascii("", "\xe1\xba\xb9\xcc\x81.", 23, "com", expected, &len));
+    CHECK(strcmp(out, expected) == 0 && len == 23 * 12 + 3); /* of 11 bytes and a dot */
+    CHECK(!repeat_to_ascii("", "e\xcc\x81\xcc\xa3.", 24, "com", out, &len));
     /* Three letters to a syllable, and four parts of a letter. */
     CHECK(repeat_to_ascii("", "\xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa8", 63, "", out, &len));
     CHECK(repeat_to_ascii("", "\xea\xb0\x81", 63, "", expected, &len));
@@ -238,7 +239,10 @@ static void test_limits(void)
     /* What is ignored, and capitals of mathematics, count for nothing and for ASCII. */
     CHECK(repeat_to_ascii("\xc3\xa9", "\xc2\xad", 10000, ".com", out, &len));
     CHECK(strcmp(out, "xn--9ca.com") == 0);
-    CHECK(repeat_to_ascii("", "\xf0\x9d\x90\x80", 1000, "", out, &len) && len == 1000);
+    CHECK(repeat_to_ascii("", "\xf0\x9d\x90\x80", 253, "", out, &len) && len == 253);
+    CHECK(!repeat_to_ascii("", "\xf0\x9d\x90\x80", 254, "", out, &len));
+    CHECK(repeat_to_ascii("1", "\xf0\x9d\x9f\x8e\xe2\x93\xaa", 5000, "", out, &len) &&
+          len == 10001);
     /* Marks: none may be first, and they count, too. */
     CHECK(!repeat_to_ascii("", "\xcc\x81", 3, "", out, &len));
     CHECK(repeat_to_ascii("z", "\xcc\x81", 63, "", out, &len)); /* z with acute is one letter */
@@ -263,11 +267,12 @@ static void test_limits(void)
     CHECK(repeat_to_ascii("", "a", 1000, "e\xcc\x81.com", out, &len));
     CHECK(repeat_to_ascii("", "a", 1000, "\xc3\xa9.com", expected, &len));
     CHECK(strcmp(out, expected) == 0);
-    /* ASCII is not limited, nor are labels. */
+    /* ASCII is not limited. */
     CHECK(repeat_to_ascii("\xc3\xa9", "a", 10000, "", out, &len) && len > 10005);
     CHECK(repeat_to_ascii("\xc3\xa9", ".", 10000, "", out, &len) && len == 10007);
     /* An A-label is what its letters are written as, once. */
-    CHECK(repeat_to_ascii("\xc3\xa9", ".xn--9ca", 1000, "", out, &len));
+    CHECK(repeat_to_ascii("\xc3\xa9", ".xn--9ca", 35, "", out, &len));
+    CHECK(!repeat_to_ascii("\xc3\xa9", ".xn--9ca", 36, "", out, &len));
     CHECK(!repeat_to_ascii("\xc3\xa9", ".xn--9CA-", 1, "", out, &len));
     CHECK(!repeat_to_ascii("\xc3\xa9.xn--", "a", 1000, "-9ca", out, &len));
     CHECK(!repeat_to_ascii("\xc3\xa9.", "xn--", 60, "a-9ca", out, &len));
