@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The protocols of other programs (cli/serve/protocol.h). Answers must not depend on the pieces in
- * which the requests arrive. If a request is a line, every line must have its answer. Answers must
- * have the form of the protocol. The first bytes choose the protocol and where the pieces end. */
+ * which the requests arrive, nor on the turns in which they are answered, and a turn asks for few
+ * costly names. If a request is a line, every line must have its answer. Answers must have the form
+ * of the protocol. The first bytes choose the protocol and where the pieces end. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,6 +12,10 @@
 #include "../cli/serve/connection.h"
 #include "../cli/serve/names.h"
 #include "target.h"
+
+enum {
+    COSTLY_MAX = 1 + 4 /* a name, and a request that is asked for up to each %23, or in two ways */
+};
 
 static const char *const names[] = {"squid",     "squid-rewrite", "postfix-policy",
                                     "tcp-table", "socketmap",     "http-auth"};
@@ -26,12 +31,15 @@ static void check_names(enum find_type type, struct unseen_bytes text)
     }
 }
 
+static unsigned ncostly; /* names that were asked for in this turn */
+
 /* Depends on every byte, so that each is read. */
 static enum find_answer ask(struct service *service, enum find_type type, struct unseen_bytes text)
 {
     uint32_t sum = (uint32_t)type;
     (void)service;
     require(text.len > 0);
+    ncostly += line_reader_is_costly(text);
     check_names(type, text);
     for (size_t i = 0; i < text.len; i++) {
         sum = sum * 31 + (uint8_t)text.data[i];
@@ -83,7 +91,12 @@ static void feed(struct connection *c, const char *text, size_t len, size_t step
         memcpy(piece, text + begin, end - begin);
         in->text = (struct text){piece, end - begin, end - begin};
         in->at = 0;
-        (void)connection_answer(c);
+        do {
+            in->work = 0;
+            ncostly = 0;
+            (void)connection_answer(c);
+            require(ncostly <= COSTLY_MAX);
+        } while (line_reader_turn_is_over(in) && !c->over);
         require(in->at <= end - begin && !c->failed);
         begin += in->at;
         free(piece);

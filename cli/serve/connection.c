@@ -9,7 +9,7 @@ bool connection_answer(struct connection *c)
 {
     bool any = false;
     while (!c->over && !c->failed && !connection_waits(c) && c->out.len - c->sent < c->ahead &&
-           c->service->protocol->take(c)) {
+           !line_reader_turn_is_over(&c->in) && c->service->protocol->take(c)) {
         any = true;
     }
     return any;

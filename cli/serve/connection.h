@@ -44,6 +44,7 @@ struct connection {
     bool broken;       /* nothing can be read or sent any more; reported if it is standard */
     bool reader_gone;  /* it is broken because nobody reads the answers */
     bool farewell;     /* the last answer was sent; what still comes is thrown away */
+    bool has_more;     /* its turn is over: requests may be left */
     bool chokes;       /* the system has no room for more answers, so requests wait */
     bool needs_commit; /* set by a protocol: go on when all changes so far are durable, */
     bool needs_sync;   /* and when all leases so far are */
@@ -55,8 +56,8 @@ struct connection {
     uint64_t slow_since; /* when it began to hold up others, in milliseconds; 0: it does not */
 };
 
-/* Answers requests until none is whole, `ahead` is reached, the protocol ends, or an answer waits
- * for a commit. Returns false if there was no request to answer. */
+/* Answers requests until none is whole, the turn is over, `ahead` is reached, the protocol ends, or
+ * an answer waits for a commit. Returns false if there was no request to answer. */
 bool connection_answer(struct connection *c);
 
 /* Frees its memory. */
@@ -90,6 +91,7 @@ void connection_put_error(struct connection *c, const char *sentence);
 static inline enum find_answer connection_find(struct connection *c, enum find_type type,
                                                struct unseen_bytes text)
 {
+    line_reader_weigh(&c->in, text);
     return text.len > 0 ? c->service->find(c->service, type, text) : FIND_ABSENT;
 }
 

@@ -38,7 +38,7 @@ static void break_off(struct connection *c, const char *what)
 bool connection_wants_input(const struct connection *c)
 {
     const bool waits = !c->is_standard && (connection_waits(c) || c->chokes);
-    return !c->in.at_end && !waits && c->out.len - c->sent < c->ahead;
+    return !c->in.at_end && !c->has_more && !waits && c->out.len - c->sent < c->ahead;
 }
 
 static void read_requests(struct connection *c)
@@ -50,7 +50,6 @@ static void read_requests(struct connection *c)
         break_off(c, "keep requests");
         return;
     }
-    /* No more than that, also if there is room: others wait until it is answered. */
     const ssize_t n = read(c->in_fd, t->data + t->len, READ_BYTES);
     if (n >= 0) {
         t->len += (size_t)n;
@@ -141,6 +140,7 @@ void connection_serve(struct connection *c, bool is_readable)
     while (can_answer(c) && connection_answer(c)) {
         connection_flush(c);
     }
+    c->has_more = !c->over && line_reader_turn_is_over(&c->in);
     if (c->over) {
         connection_end(c);
     }
@@ -148,6 +148,6 @@ void connection_serve(struct connection *c, bool is_readable)
 
 bool connection_is_complete(const struct connection *c)
 {
-    return c->in.at_end && !connection_waits(c) && !c->chokes && c->held == 0 &&
+    return c->in.at_end && !c->has_more && !connection_waits(c) && !c->chokes && c->held == 0 &&
            !connection_is_behind(c) && !c->broken && !c->failed;
 }

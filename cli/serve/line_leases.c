@@ -102,6 +102,7 @@ static void hand_out(struct connection *c, struct unseen_bytes text)
     }
     const int len = snprintf(number, sizeof(number), "%zu\n", n);
     const size_t lines = c->out.len - at;
+    c->in.work += lines;
     connection_put(c, number, (size_t)len);
     if (!c->failed) {
         memmove(c->out.data + at + len, c->out.data + at, lines);

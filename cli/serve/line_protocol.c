@@ -19,6 +19,10 @@
 #include "commands/info_json.h"
 #include "seen/stores.h"
 
+enum {
+    REQUEST_WEIGHT = 256 /* of requests without a URL, which take some microseconds */
+};
+
 static const char no_log_sentence[] =
     "this store has no log: its changes are durable when the server ends";
 static const char may_not_change[] = "here are only answers to questions: T TOKEN, with the token "
@@ -339,6 +343,7 @@ static void take_token(struct connection *c, struct unseen_bytes text)
 
 static void answer_request(struct connection *c, const struct request *r)
 {
+    c->in.work += REQUEST_WEIGHT;
     switch (r->type) {
     case REQUEST_BATCH_END:
         end_batch(c);
@@ -418,6 +423,7 @@ static bool may_go_on(const struct connection *c)
 {
     const struct unseen_bytes rest = line_reader_rest(&c->in);
     return !line_state(c)->syncing && !c->failed && c->out.len - c->sent < c->ahead &&
+           !line_reader_turn_is_over(&c->in) &&
            (!line_state(c)->has_leased || (rest.len > 0 && memchr("LXGN", rest.data[0], 4)));
 }
 

@@ -1,7 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 #include "serve/line_reader.h"
 
+#include <stdint.h>
 #include <string.h>
+
+/* A byte that is not ASCII, or a %. Looks at eight bytes at once: most texts have none. */
+static bool has_costly_byte(const char *text, size_t len)
+{
+    const uint64_t high = UINT64_C(0x8080808080808080);
+    const uint64_t low = UINT64_C(0x0101010101010101);
+    uint64_t any = 0;
+    size_t i = 0;
+    for (; i + 8 <= len; i += 8) {
+        uint64_t word;
+        memcpy(&word, text + i, sizeof(word));
+        const uint64_t differs = word ^ low * '%';
+        any |= word | ((differs - low) & ~differs);
+    }
+    for (; i < len; i++) {
+        any |= text[i] == '%' ? high : (unsigned char)text[i];
+    }
+    return any & high;
+}
+
+bool line_reader_is_costly(struct unseen_bytes text)
+{
+    if (!has_costly_byte(text.data, text.len)) {
+        return false;
+    }
+    /* The host ends at the first of these bytes behind the scheme and its slashes, unless what
+     * stands before it is the part of a mail address before the @. */
+    const char *const end = text.data + text.len;
+    const char *const colon = memchr(text.data, ':', text.len);
+    const char *at = colon ? colon + 1 : text.data;
+    while (at < end && ((unsigned char)*at <= ' ' || *at == '/' || *at == '\\')) {
+        at++;
+    }
+    while (at < end && *at != '/' && *at != '\\' && *at != '?' && *at != '#') {
+        at++;
+    }
+    const bool is_all = memchr(at, '@', (size_t)(end - at)) != NULL;
+    return has_costly_byte(text.data, is_all ? text.len : (size_t)(at - text.data));
+}
 
 enum reading line_reader_line(struct line_reader *r, struct unseen_bytes *line_out)
 {

@@ -5,6 +5,10 @@
 
 #include "characters.h"
 
+enum {
+    LINES_BYTES = LINE_READER_TURN / 2 /* of lines that are taken at once */
+};
+
 static struct request wrong(const char *sentence)
 {
     return (struct request){.type = REQUEST_WRONG, .wrong = sentence};
@@ -139,8 +143,10 @@ bool line_request_next(struct line_parser *p, struct line_reader *in, struct req
         const enum reading reading = has_all ? READING_NONE : line_reader_line(in, &line);
         if (reading != READING_NONE && p->in_batch) {
             read_batch_line(p, line, reading == READING_LONG, request_out);
+            line_reader_weigh(in, line);
         } else if (reading != READING_NONE) {
             *request_out = read_line(p, line, reading == READING_LONG);
+            line_reader_weigh(in, line);
         } else if (has_all || (p->in_batch && in->at_end && !in->is_cut)) {
             p->in_batch = false;
             *request_out = (struct request){.type = p->refused ? REQUEST_NONE : REQUEST_BATCH_END};
@@ -154,17 +160,20 @@ bool line_request_next(struct line_parser *p, struct line_reader *in, struct req
 size_t line_request_lines(struct line_parser *p, struct line_reader *in, struct unseen_bytes *lines,
                           size_t max)
 {
-    const struct unseen_bytes rest = line_reader_rest(in);
+    struct unseen_bytes rest = line_reader_rest(in);
     if (!p->in_batch || p->refused || in->known > 0 || in->skips) {
         return 0;
     }
     size_t used = 0;
+    rest.len = rest.len < LINES_BYTES ? rest.len : LINES_BYTES;
     const size_t nwhole = unseen_lines_split(rest.data, rest.len, '\n', lines,
                                              p->left < max ? (size_t)p->left : max, &used);
     size_t n = 0;
-    while (n < nwhole && lines[n].len <= in->longest) {
-        n++;
+    bool is_costly = false;
+    while (n < nwhole && lines[n].len <= in->longest && !is_costly) {
+        is_costly = line_reader_is_costly(lines[n++]);
     }
+    in->work += is_costly ? LINE_READER_NAME : 0;
     line_reader_take(in, n < nwhole ? (size_t)(lines[n].data - rest.data) : used);
     p->left -= n;
     return n;

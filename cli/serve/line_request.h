@@ -60,8 +60,9 @@ struct line_parser {
 /* Takes the next request off the front of `in`. Returns false if no request is whole yet. */
 bool line_request_next(struct line_parser *p, struct line_reader *in, struct request *request_out);
 
-/* Takes up to max lines of an open batch at once, as far as they are whole and not too long; each
- * is a request of the type p->each. Returns how many; 0: line_request_next knows what comes. */
+/* Takes up to max lines of an open batch at once, as far as they are whole and not too long, and up
+ * to a costly one; each is a request of the type p->each. Returns how many; 0: line_request_next
+ * knows what comes. */
 size_t line_request_lines(struct line_parser *p, struct line_reader *in, struct unseen_bytes *lines,
                           size_t max);
 

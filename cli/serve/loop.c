@@ -52,6 +52,7 @@ struct loop {
     bool lacks_fds; /* max is what the limit of open files allows */
     uint64_t round;
     struct text spare; /* lent to a connection while it is served */
+    bool has_more;     /* a client's turn was over before its requests */
     bool pauses;       /* no descriptor or memory is left for another connection */
     bool is_held_up;   /* a client leaves answers about changes unread, so nothing is committed */
     bool is_watched;   /* a client is slow */
@@ -380,15 +381,18 @@ static void take_notice(const struct service *s)
 
 /* The system takes no more entries than a process may have open files, so that a socket has one for
  * both directions. */
-static size_t fill_fds(const struct loop *l, bool accepts)
+static size_t fill_fds(struct loop *l, bool accepts)
 {
     struct pollfd *fds = l->fds;
     const int notify_fd = l->service->notify_fd;
     fds[0] = (struct pollfd){.fd = accepts && !l->pauses ? l->listener.fd : -1, .events = POLLIN};
     fds[1] = (struct pollfd){.fd = notify_fd > 0 ? notify_fd : -1, .events = POLLIN};
     fds[2] = (struct pollfd){.fd = -1, .events = POLLOUT};
+    l->has_more = false;
     for (size_t i = 0; i < l->n; i++) {
-        const struct connection *c = l->connections[i];
+        struct connection *c = l->connections[i];
+        c->in.work = 0;
+        l->has_more = l->has_more || c->has_more;
         const bool reads = connection_wants_input(c);
         const bool writes = connection_is_behind(c) || c->chokes;
         struct pollfd *both = fds + FIXED_FDS + i;
@@ -403,11 +407,12 @@ static size_t fill_fds(const struct loop *l, bool accepts)
     return l->n;
 }
 
-/* Waits, and serves every connection that has something to read or takes answers. */
+/* Waits, and gives a turn to every connection that has requests or takes answers. */
 static void run_round(struct loop *l, bool accepts, int timeout)
 {
-    const struct timespec time = {timeout / 1000, timeout % 1000 * 1000000L};
     const size_t n = fill_fds(l, accepts);
+    timeout = l->has_more ? 0 : timeout;
+    const struct timespec time = {timeout / 1000, timeout % 1000 * 1000000L};
     l->round++;
     const int nready = ppoll(l->fds, FIXED_FDS + n, timeout < 0 ? NULL : &time, &waiting_mask);
     if (nready < 0 && errno == EINVAL && n > 0) {
@@ -429,10 +434,10 @@ static void run_round(struct loop *l, bool accepts, int timeout)
     if (nready > 0 && l->fds[1].revents) {
         take_notice(l->service);
     }
-    for (size_t i = n; nready > 0 && i-- > 0;) {
+    for (size_t i = n; i-- > 0;) {
         const struct pollfd *both = l->fds + FIXED_FDS + i;
         struct connection *c = l->connections[i];
-        if (both->revents || (c->is_standard && l->fds[2].revents)) {
+        if (both->revents || c->has_more || (c->is_standard && l->fds[2].revents)) {
             c->spoke = l->round;
             /* An end or an error shows when the client is read from. */
             serve_connection(l, c, both->events & POLLIN && both->revents & ~POLLOUT);

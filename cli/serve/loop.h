@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The event loop of a server, in one thread: for each connection it reads what is there, answers
- * all of it and writes the answers; then it hands the changes that they tell of to a commit, and
- * only then waits for more. Standard input and output are one connection; a socket brings any
- * number of them.
+ * it, in turns of bounded work (line_reader.h), and writes the answers; then it hands the changes
+ * that they tell of to a commit, and only then waits for more. Standard input and output are one
+ * connection; a socket brings any number of them.
  *
  * - Nobody waits for a client. On standard input and output a client may send any number of
  *   requests before it reads an answer. The client of a socket is answered as far as the system

@@ -55,11 +55,13 @@ static void put_broken(struct connection *c, struct unseen_bytes id, const char 
  * writes counts as listed: it would take too long. */
 static enum find_answer find_url(struct connection *c, struct unseen_bytes url)
 {
+    const size_t weight = url.len + (line_reader_is_costly(url) ? LINE_READER_NAME : 0);
     enum find_answer answer = connection_find(c, FIND_URL, url);
-    unsigned ncuts = 0;
+    size_t ncuts = 0;
     for (size_t at = 0; at + 3 <= url.len && answer == FIND_ABSENT; at++) {
         if (memcmp(url.data + at, "%23", 3) == 0) {
-            answer = ncuts++ == CUTS_MAX
+            ncuts++;
+            answer = ncuts > CUTS_MAX || ncuts * weight > REQUEST_LONGEST
                          ? FIND_LISTED
                          : connection_find(c, FIND_URL, (struct unseen_bytes){url.data, at});
         }
