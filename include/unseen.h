@@ -907,8 +907,9 @@ struct unseen_store_options {
 
     /* A descriptor above 0 that the store's thread writes 8 bytes to, as eventfd(2) takes them,
      * after each commit, and after a commit that failed. Borrowed until close; it must not block.
-     * 0: none. A program with an event loop then calls unseen_store_commit_poll. The store rewrites
-     * itself only when it is closed, as that takes a while. */
+     * 0: none. A program with an event loop then calls unseen_store_commit_poll. Before it is
+     * closed, the store rewrites itself only if three quarters of the log are dead, as that takes a
+     * while. */
     int notify_fd;
 
     /* Who may open the store, as in chmod: 0600 and any of 0066. 0 makes 0600, whatever the umask
@@ -1227,19 +1228,20 @@ struct unseen_store_info {
 
     uint64_t window;   /* in milliseconds; 0: none, and the next two are 0 */
     uint64_t oldest;   /* when the oldest key came; 0: no key, or no time was told */
-    uint64_t nleaving; /* keys that leave within the next tenth of the window, if it is only read */
+    uint64_t nleaving; /* keys that leave within the next tenth of the window; 0: open to write */
 };
 
 /* Fills in as much of *info_out as info_out->size says.
  *
  * Errors: SIZE.
  * Threads: one.
- * Time: linear in the keys that were allowed. */
+ * Time: linear in the keys that were allowed, and in nleaving. */
 UNSEEN_API enum unseen_status unseen_store_info(
     struct unseen_store *store, struct unseen_store_info *info_out);
 
 /* Calls `each` with all keys that are committed and were not removed since, n at a time, in the
- * order in which they were added, until `each` returns false.
+ * order in which they were added, until `each` returns false. A store with a window that is only
+ * read is refreshed first (unseen_store_refresh).
  *
  * Errors:
  *   - UNSUPPORTED: no log

@@ -117,15 +117,22 @@ static enum unseen_status gone_take(struct unseen__gone *gone, struct unseen_key
                : unseen__stash_add(&gone->keys, key, gone->allocator);
 }
 
-/* Takes n keys out of the set. */
-static enum unseen_status take_out(struct unseen_store *store, const struct unseen_key *keys,
-                                   size_t n)
+/* Reads what the set has of these keys, so that they can be taken out of it. What leaves the queue
+ * otherwise would be seen for ever. */
+static enum unseen_status fetch(const struct unseen_store *store, const struct unseen_key *keys,
+                                size_t n)
+{
+    return store->set->fetches ? unseen__set_fetch_keys(store->set, keys, n) : UNSEEN_OK;
+}
+
+/* Takes n keys out of the set, which has all of them in memory: nothing can fail. */
+static void take_out(struct unseen_store *store, const struct unseen_key *keys, size_t n)
 {
     uint8_t verdicts[AT_ONCE];
     for (size_t i = 0; i < n; i++) {
         unseen__store_follow_member(store, keys[i], true);
     }
-    return unseen_set_remove_keys(store->set, keys, n, verdicts, NULL);
+    (void)unseen_set_remove_keys(store->set, keys, n, verdicts, NULL);
 }
 
 /* The same from `next` on; but not a key that was removed before. */
@@ -136,20 +143,21 @@ static enum unseen_status let_go(struct unseen_store *store, uint32_t n, struct 
     struct unseen_key keys[AT_ONCE];
     size_t count = 0;
     unseen__keys_unpack(l->scan.payload + l->next * unseen__key_bytes(key_bits), n, key_bits, keys);
-    for (uint32_t i = 0; i < n; i++) {
+    enum unseen_status status = fetch(store, keys, n);
+    for (uint32_t i = 0; i < n && status == UNSEEN_OK; i++) {
         const uint32_t at = l->next + i;
         const bool is_removal = l->scan.bits && (l->scan.bits[at / 8] >> at % 8 & 1);
         if (is_removal || unseen__stash_remove(&l->removed, keys[i])) {
             continue;
         }
-        const enum unseen_status status = gone ? gone_take(gone, keys[i]) : UNSEEN_OK;
-        if (status != UNSEEN_OK) {
-            return status;
-        }
+        status = gone ? gone_take(gone, keys[i]) : UNSEEN_OK;
         keys[count++] = keys[i];
     }
-    l->next += n;
-    return take_out(store, keys, count);
+    if (status == UNSEEN_OK) {
+        l->next += n;
+        take_out(store, keys, count);
+    }
+    return status;
 }
 
 enum unseen_status unseen__leave(struct unseen_store *store, uint64_t end, uint64_t horizon,
@@ -226,15 +234,19 @@ static enum unseen_status leave_waiting(struct unseen_store *store, uint64_t hor
     const unsigned key_bits = store->log.header.key_bits;
     size_t i = l->done > store->nchanges ? (size_t)(l->done - store->nchanges) : 0;
     enum unseen_status status = UNSEEN_OK;
-    for (; status == UNSEEN_OK && i < waiting->n && max > 0; i++) {
+    for (; i < waiting->n && max > 0; i++) {
         const size_t at = waiting->start + i;
         struct unseen_key key;
         if (waiting->times[at] > horizon) {
             break;
         }
         unseen__keys_unpack(waiting->keys + at * unseen__key_bytes(key_bits), 1, key_bits, &key);
+        status = fetch(store, &key, 1);
+        if (status != UNSEEN_OK) {
+            break;
+        }
         if (!waiting->removed[at] && !unseen__leaving_take_note(store, key)) {
-            status = take_out(store, &key, 1);
+            take_out(store, &key, 1);
             max--;
         }
     }
@@ -327,7 +339,11 @@ static enum unseen_status expire(struct unseen_store *store, size_t max, bool *a
     if (status == UNSEEN_OK) {
         status = leave_all(store, horizon, max, all_left_out, &error);
     }
-    return status == UNSEEN_OK ? UNSEEN_OK : unseen__store_stop(store, status, &error);
+    if (status != UNSEEN_OK) {
+        store->is_partial = true; /* a reader is opened anew by the next refresh */
+        return unseen__store_stop(store, status, &error);
+    }
+    return UNSEEN_OK;
 }
 
 enum unseen_status unseen_store_expire(struct unseen_store *store, uint64_t now, size_t max,
@@ -352,6 +368,28 @@ enum unseen_status unseen_store_expire(struct unseen_store *store, uint64_t now,
 
 /* ---- giving the disk back ---- */
 
+/* The head of a log that has nothing before the record that the queue is at. */
+static struct unseen__log_head head_of_queue(const struct unseen__leaving *l)
+{
+    return (struct unseen__log_head){.offset = l->scan.record.offset,
+                                     .number = l->scan.record.number - 1,
+                                     .nchanges = l->nchanges,
+                                     .time = l->time,
+                                     .output_offset = l->output.name_offset,
+                                     .output_len = l->output.len,
+                                     .output_checksum = l->output.checksum,
+                                     .note = l->output.note,
+                                     .output_closed = l->output.closed};
+}
+
+void unseen__leaving_follow_head(struct unseen_store *store)
+{
+    const struct unseen__leaving *l = &store->leaving;
+    if (l->has_record && !store->set->allowed) { /* allowed keys stand before the queue, too */
+        store->log.header.head = head_of_queue(l);
+    }
+}
+
 /* The time of the log that a crash would leave. */
 static uint64_t durable_time(struct unseen_store *store)
 {
@@ -371,15 +409,7 @@ enum unseen_status unseen__store_give_back(struct unseen_store *store, struct un
         store->cannot_punch = true;
         return UNSEEN_OK;
     }
-    const struct unseen__log_head head = {.offset = l->scan.record.offset,
-                                          .number = l->scan.record.number - 1,
-                                          .nchanges = l->nchanges,
-                                          .time = l->time,
-                                          .output_offset = l->output.name_offset,
-                                          .output_len = l->output.len,
-                                          .output_checksum = l->output.checksum,
-                                          .note = l->output.note,
-                                          .output_closed = l->output.closed};
+    const struct unseen__log_head head = head_of_queue(l);
     const uint64_t nleft = head.offset - old.offset;
     const uint64_t nstaying = unseen__store_log_end(store) - head.offset;
     if (l->next_head.offset == 0 && nleft >= GIVE_LEAST && nleft >= nstaying / GIVE_SHARE) {

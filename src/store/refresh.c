@@ -173,8 +173,13 @@ static enum unseen_status refresh(struct unseen_store *store, struct unseen_erro
     if (status != UNSEEN_OK || is_as_before) {
         return status;
     }
-    return is_anew ? open_anew(store, error)
-                   : unseen__replay(store, store->log.end, store->log.number, UINT64_MAX, error);
+    if (is_anew) {
+        return open_anew(store, error);
+    }
+    const enum unseen_status replayed =
+        unseen__replay(store, store->log.end, store->log.number, UINT64_MAX, error);
+    unseen__leaving_follow_head(store);
+    return replayed;
 }
 
 /* A writer that cuts off the end of a killed one and goes on there changes bytes while they are

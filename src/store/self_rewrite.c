@@ -51,11 +51,14 @@ uint64_t unseen__store_dead(const struct unseen_store *store, uint64_t log_end)
     return dead_bytes(store, nlive > nadded ? nlive - nadded : 0, log_end);
 }
 
-/* Where what has left a window cannot be given back otherwise, a fifth is enough. */
+/* Half of the log. Where what has left a window cannot be given back otherwise, a fifth is enough.
+ * An event loop waits for the new log, so it has to be worth more. */
 static bool is_mostly(const struct unseen_store *store, uint64_t dead, uint64_t log_end)
 {
+    const bool waits = store->committer.is_running && store->committer.notify_fd > 0;
     const uint64_t len = log_end - (store->cannot_punch ? 0 : store->log.header.head.offset);
-    return dead > DEAD_LEAST && dead > len / (store->cannot_punch ? 5 : 2);
+    const uint64_t least = waits ? len / 4 * 3 : len / (store->cannot_punch ? 5 : 2);
+    return dead > DEAD_LEAST && dead > least;
 }
 
 /* The changes that wait are looked at only if they can matter. */

@@ -418,12 +418,10 @@ static enum unseen_status give_back(struct unseen_store *store, struct unseen_er
 enum unseen_status unseen_store_commit_begin(struct unseen_store *store, uint64_t nchanges,
                                              uint64_t output_len, struct unseen_error *error)
 {
-    enum unseen_status status = UNSEEN_OK;
     if (!store->log.writable) {
         return unseen__store_not_writable(store, error);
     }
-    /* Nobody who has an event loop wants to wait so long: such a store is rewritten at close. */
-    status = store->committer.notify_fd > 0 ? UNSEEN_OK : rewrite_if_due(store, error);
+    enum unseen_status status = rewrite_if_due(store, error);
     if (status == UNSEEN_OK) {
         status = give_back(store, error);
     }
@@ -574,14 +572,18 @@ static enum unseen_status close_output(struct unseen_store *store, bool all_comm
 }
 
 /* An image says how long the output is. After a run that did not close the output only the log
- * knows that: store->output is as the run found it. */
-static bool image_is_worthwhile(const struct unseen_store *store)
+ * knows that: store->output is as the run found it. If changes were undone, their lines come once
+ * more, and keys may have left at a time that only they told. */
+static bool image_is_worthwhile(const struct unseen_store *store, bool all_committed)
 {
     const uint64_t nbefore = store->log.header.head.nchanges;
     const uint64_t nmore = store->nchanges - store->image_nchanges;
     const uint64_t nknown = store->image_nchanges > nbefore ? store->image_nchanges - nbefore : 0;
     const bool knows_output = !store->committer.output_name || store->output.closed;
-    return knows_output && nmore > IMAGE_AFTER && nmore > nknown / IMAGE_SHARE;
+    const bool is_told =
+        all_committed ||
+        store->leaving.horizon <= unseen__horizon(store->log.header.window, store->log.time);
+    return knows_output && is_told && nmore > IMAGE_AFTER && nmore > nknown / IMAGE_SHARE;
 }
 
 /* After a rewrite the image must be of a set that was made from the new log: a removal may have
@@ -658,7 +660,7 @@ static enum unseen_status store_finish(struct unseen_store *store, struct unseen
     if (no_log) {
         return save_without_log(store, error);
     }
-    status = image_is_worthwhile(store) ? save_image(store, error) : UNSEEN_OK;
+    status = image_is_worthwhile(store, all_committed) ? save_image(store, error) : UNSEEN_OK;
     if (status == UNSEEN_OK) {
         /* Behind the image, which must not cover a record that is not synced. */
         status = unseen__log_append_end(&store->log, error);

@@ -273,6 +273,10 @@ bool unseen__leaving_take_note(struct unseen_store *store, struct unseen_key key
  * be removed. */
 enum unseen_status unseen__leaving_keep_waiting(struct unseen_store *store, uint64_t nchanges);
 
+/* Leads the head that this process knows to where the queue is: whoever writes to the log gives the
+ * disk before it back. */
+void unseen__leaving_follow_head(struct unseen_store *store);
+
 /* Begins at the head of the log again when it is next needed. */
 void unseen__leaving_restart(struct unseen_store *store);
 void unseen__leaving_release(struct unseen_store *store);

@@ -38,7 +38,11 @@ enum unseen_status unseen_store_keys(struct unseen_store *store,
                                      void *context, struct unseen_error *error)
 {
     struct caller caller = {.each = each, .context = context};
-    const enum unseen_status status = check_log(store, error);
+    enum unseen_status status = check_log(store, error);
+    if (status == UNSEEN_OK && store->log.header.window > 0) {
+        /* The head that a reader knows may be one of which the disk was given back. */
+        status = unseen_store_refresh(store, error);
+    }
     return status == UNSEEN_OK ? unseen__surviving_each(&store->log, unseen__store_log_end(store),
                                                         unseen__store_horizon(store), false,
                                                         call_each, &caller, error)

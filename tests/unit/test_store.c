@@ -531,7 +531,7 @@ static void test_damage_meanwhile(void)
 {
     enum {
         MANY = 200000,
-        REMOVED = 190000
+        REMOVED = 100000
     };
     uint8_t verdict;
     char text[64];
@@ -1020,7 +1020,7 @@ static void test_stays_where_it_is(bool is_new, bool is_link)
 {
     enum {
         MANY = 200000,
-        REMOVED = 190000
+        REMOVED = 100000
     };
     const int here = open(".", O_RDONLY | O_DIRECTORY);
     char elsewhere[PATH_LEN];

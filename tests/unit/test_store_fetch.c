@@ -13,6 +13,7 @@
 #include "hash/checksum.h"
 #include "hash/key.h"
 #include "log/log_format.h"
+#include "set/set.h"
 
 enum {
     NKEYS = 1600000, /* more than 8 MiB */
@@ -358,6 +359,35 @@ static void test_follow(void)
     test_store_close(reader);
 }
 
+/* A key leaves also if what the image has of it could not be read when it was due. */
+static void test_leave(void)
+{
+    enum {
+        WINDOW = 20000
+    };
+    const uint64_t now = UINT64_C(1700000000000);
+    const struct unseen_store_options options = {.size = sizeof(options),
+                                                 .mode = UNSEEN_STORE_CREATE,
+                                                 .profile = "none",
+                                                 .cpu = test_cpu,
+                                                 .window = WINDOW};
+    size_t len = 0;
+    test_folder_clear(dir);
+    struct unseen_store *store = test_store_open(path, &options);
+    CHECK(unseen_store_expire(store, now, 0, NULL) == UNSEEN_OK);
+    add_keys(store, 0, NKEYS);
+    test_store_close(store);
+    char *bytes = save_image(&len);
+    store = open_store(UNSEEN_STORE_READ);
+    CHECK_EQ(test_store_info(store).replayed, 0);
+    CHECK(truncate(image, 1 << 20) == 0);
+    CHECK(unseen_store_expire(store, now + WINDOW + 1000, SIZE_MAX, NULL) == UNSEEN_ERR_CORRUPT);
+    restore_image(bytes, len);
+    CHECK(unseen_store_expire(store, now + WINDOW + 1000, SIZE_MAX, NULL) == UNSEEN_OK);
+    CHECK_EQ(unseen__set_nkeys(unseen_store_set(store)), 0);
+    test_store_close(store);
+}
+
 int main(void)
 {
     test_start();
@@ -370,6 +400,7 @@ int main(void)
     test_save();
     test_table();
     test_follow();
+    test_leave();
     test_folder_remove(dir);
     return test_end();
 }
