@@ -28,9 +28,12 @@ enum {
     NOTHERS = 20000,
     NASKED = NMEMBERS + NOTHERS,
     NMANY = 40000,
-    BATCH = 1000,   /* divides both */
-    NCHURNS = 66,   /* each NMEMBERS changes: enough for an image */
-    REMOVE_EACH = 5 /* where keys are removed: each fifth */
+    BATCH = 1000,     /* divides both */
+    NALLOWED = 10000, /* others; those that are seen are allowed */
+    LENGTH = 15000,   /* of a window, in milliseconds; */
+    TICK = 50,        /* so many members come in the same second */
+    NCHURNS = 66,     /* each NMEMBERS changes: enough for an image */
+    REMOVE_EACH = 5   /* where keys are removed: each fifth */
 };
 
 enum type {
@@ -45,6 +48,7 @@ enum {
     NO_LOG = 2,
     IMAGE = 4,     /* so many changes that the store gets an image beside its log */
     CHANGES = 8,   /* a list is changed after it was built */
+    WINDOW = 16,   /* a store with a window, some of whose false hits are allowed */
     SQUEEZED = 32, /* the golden file is squeezed */
     MANY = 64,     /* NMANY members: several pages, groups or links */
     SUMMED = 128   /* the golden file is only a checksum of what is made */
@@ -95,6 +99,7 @@ static const struct golden goldens[] = {
     {"store-bloom", STORE, "bloom", "none", 96, 1, 0.01, 1000, URL, 0},
     {"store-block", STORE, "block", "none", 64, 1, 0.01, 1000, URL, 0},
     {"store-counting", STORE, "counting", "none", 128, 1, 0.01, 1000, URL, REMOVES},
+    {"store-counting-window", STORE, "counting", "none", 64, 1, 0.01, 1000, URL, REMOVES | WINDOW},
     {"store-counting-no-log", STORE, "counting", "none", 96, 1, 0.01, 1000, URL, NO_LOG | REMOVES},
 
     {"list-bytes", LIST, NULL, "none", 0, 1, 0.01, 0, URL, 0},
@@ -468,9 +473,31 @@ static struct unseen_store *open_mode(const struct golden *g, const char *path,
         options.seed = SEED;
         options.seed_len = strlen(SEED);
         options.no_log = g->flags & NO_LOG;
+        options.window = g->flags & WINDOW ? LENGTH : 0;
     }
     check_ok(unseen_store_open(&store, path, &options, &error), g->name);
     return store;
+}
+
+/* The time at which member i comes, in a store with a window. */
+static void tell_time(const struct golden *g, struct unseen_store *store, unsigned i)
+{
+    const uint64_t time = UINT64_C(1700000000000) + i / TICK * 1000;
+    CHECK(!(g->flags & WINDOW) || unseen_store_expire(store, time, SIZE_MAX, NULL) == UNSEEN_OK);
+}
+
+static void allow_some(const struct golden *g, struct unseen_store *store)
+{
+    static struct unseen_key keys[NALLOWED];
+    static uint8_t answers[NALLOWED];
+    char text[TEXT_CAP];
+    for (unsigned i = 0; i < NALLOWED; i++) {
+        const struct unseen_bytes item = {text, question(g, NMEMBERS + i, text)};
+        CHECK(unseen_set_keys(unseen_store_set(store), &item, 1, &keys[i], NULL) == UNSEEN_OK);
+    }
+    check_ok(unseen_store_allow(store, keys, NALLOWED, answers, &error), g->name);
+    struct unseen_store_info info = {.size = sizeof(info)};
+    CHECK(unseen_store_info(store, &info) == UNSEEN_OK && info.nallowed > 0);
 }
 
 /* Adds or removes members first, first + step, ... and commits them. */
@@ -481,6 +508,7 @@ static void change_store(const struct golden *g, struct unseen_store *store, boo
     enum unseen_verdict verdict;
     for (unsigned i = first; i < end; i += step) {
         const size_t len = member(g, i, text);
+        tell_time(g, store, i);
         CHECK((adds ? test_store_add(store, text, len, &verdict)
                     : test_store_remove(store, text, len, &verdict)) == UNSEEN_OK);
     }
@@ -502,6 +530,9 @@ static void make_store(const struct golden *g, const char *path)
     if (g->flags & REMOVES) {
         change_store(g, store, false, 0, NMEMBERS, REMOVE_EACH);
     }
+    if (g->flags & WINDOW) {
+        allow_some(g, store);
+    }
     check_ok(unseen_store_close(store, &error), g->name);
 }
 
@@ -510,6 +541,7 @@ static void open_store(const struct golden *g, const char *path)
     struct unseen_store_health health = {.size = sizeof(health)};
     check_ok(unseen_store_verify(path, &health, NULL, NULL, &error), g->name);
     struct unseen_store *store = open_mode(g, path, UNSEEN_STORE_READ);
+    tell_time(g, store, NMEMBERS);
     ask_all(g, ask_set, unseen_store_set(store), NULL);
     check_ok(unseen_store_close(store, &error), g->name);
 
