@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hostile stores. Byte 0 chooses a genuine pair of log and image, and whether the image stays. Each
- * 6 bytes that follow are a change: a file, an offset, an action and a value. On demand the target
- * corrects the checksums of headers and records, so that damage gets past them.
+ * Hostile stores. Byte 0 chooses a genuine pair of log and image, whether the image stays, and
+ * whether the store has a window. Each 6 bytes that follow are a change: a file, an offset, an
+ * action and a value. On demand the target corrects the checksums of headers and records, so that
+ * damage gets past them.
  *
  * A store is refused or open. If the store is open and its image is gone, each key that the log has
- * by docs/format.md must be seen: also by a reader that opened the log when it was shorter. A
- * repaired store takes a key and keeps it. */
+ * by docs/format.md must be seen, and none that has left its window: also by a reader that opened
+ * the log when it was shorter, and when the store is told a later time. A repaired store takes a
+ * key and keeps it. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
@@ -24,6 +26,8 @@
 
 enum {
     NPAIRS = 3,
+    WITHOUT_IMAGE = 0x80, /* bits of byte 0 */
+    WITH_WINDOW = 0x40,
     CHANGE = 6,
     CHANGES_MAX = 50,
     LEN_MAX = 1 << 17,
@@ -32,7 +36,7 @@ enum {
 
 static const int images_after[NPAIRS] = {0, 3, PAIR_NRECORDS};
 
-static struct pair pairs[NPAIRS];
+static struct pair pairs[2][NPAIRS]; /* without and with a window */
 static char folder[64];
 static char log_path[96];
 static char image_path[96];
@@ -78,8 +82,9 @@ static void setup(void)
     require(mkdtemp(folder) != NULL && atexit(remove_folder) == 0);
     snprintf(log_path, sizeof(log_path), "%s/s", folder);
     snprintf(image_path, sizeof(image_path), "%s/s.image", folder);
-    for (int i = 0; i < NPAIRS; i++) {
-        pair_make(&pairs[i], log_path, images_after[i]);
+    for (int i = 0; i < 2 * NPAIRS; i++) {
+        pair_window = i < NPAIRS ? 0 : PAIR_WINDOW;
+        pair_make(&pairs[i / NPAIRS][i % NPAIRS], log_path, images_after[i % NPAIRS]);
     }
 }
 
@@ -209,7 +214,9 @@ static bool is_intact(const uint8_t *bytes, size_t offset, size_t rest, uint64_t
 
 struct model {
     size_t n;
+    uint64_t last; /* the time of the last record */
     struct unseen_key keys[KEYS_MAX];
+    uint64_t times[KEYS_MAX];
 };
 
 /* A removal removes any key that the filter cannot tell apart. A wide tag does not hold all of the
@@ -218,6 +225,49 @@ struct model {
 static bool is_taken(uint64_t key, uint64_t removed)
 {
     return (key ^ removed) >> 17 == 0;
+}
+
+static void remove_key(struct model *model, uint64_t removed)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < model->n; k++) {
+        if (!is_taken(model->keys[k].hi, removed)) {
+            model->keys[kept] = model->keys[k];
+            model->times[kept++] = model->times[k];
+        }
+    }
+    model->n = kept;
+}
+
+static bool has_left(const struct model *model, size_t k, uint64_t time)
+{
+    const uint64_t age = PAIR_WINDOW + UNSEEN__TIME_STEP;
+    return time > age && model->times[k] <= time - age;
+}
+
+/* Takes out what has left at a time. A forged key may take one along that the filter cannot tell
+ * apart. */
+static void let_leave(struct model *model, uint64_t time)
+{
+    for (size_t k = 0; k < model->n;) {
+        if (has_left(model, k, time)) {
+            remove_key(model, model->keys[k].hi);
+            k = 0;
+        } else {
+            k++;
+        }
+    }
+}
+
+/* When key i of a record came. */
+static uint64_t time_of(const uint8_t *r, size_t i)
+{
+    const size_t nruns = pair_le32(r + 28);
+    const uint8_t *run = r + pair_record_len(r) - 8 - 16 * nruns;
+    while (nruns > 0 && pair_le32(run) <= i) {
+        run += 16;
+    }
+    return pair_le64(nruns > 0 ? run + 8 : r + PAIR_RECORD_TIME);
 }
 
 /* A key that is allowed behind its add may be either, until it is added again: only a forged record
@@ -229,18 +279,14 @@ static void take_record(struct model *model, const uint8_t *r)
     for (size_t i = 0; r[4] != 2 && i < n; i++) {
         const uint64_t hi = pair_le64(r + PAIR_RECORD_HEAD + 8 * i);
         const bool removed = r[4] == 4 || ((r[5] & 1) && (bits[i / 8] >> i % 8 & 1));
-        size_t kept = 0;
-        for (size_t k = 0; removed && k < model->n; k++) {
-            if (!is_taken(model->keys[k].hi, hi)) {
-                model->keys[kept++] = model->keys[k];
-            }
-        }
         if (removed) {
-            model->n = kept;
+            remove_key(model, hi);
         } else if (model->n < KEYS_MAX) {
+            model->times[model->n] = time_of(r, i);
             model->keys[model->n++].hi = hi;
         }
     }
+    model->last = pair_le64(r + PAIR_RECORD_TIME);
 }
 
 /* The keys of the intact records from the first on, while they follow one another. The first header
@@ -250,6 +296,7 @@ static void read_log(struct model *model, const struct pair *pair)
     const uint64_t id = pair_le64(pair->log + PAIR_ID_OFFSET);
     uint64_t number = 1;
     model->n = 0;
+    model->last = 0;
     for (size_t offset = PAIR_RECORDS_OFFSET; offset < log_file.len; number++) {
         const uint8_t *r = log_file.bytes + offset;
         if (!is_intact(log_file.bytes, offset, log_file.len - offset, id) ||
@@ -273,11 +320,37 @@ static bool is_key_of_pair(const struct pair *pair, uint64_t hi)
 
 /* ---- The library ----------------------------------------------------------------------------- */
 
-/* Keys of 64 bits: lo follows from hi, as a genuine set computes it. */
-static void check_answers(const struct unseen_store *store, const struct pair *pair)
+static bool may_be_seen(const struct model *model, struct unseen_key key, uint64_t time)
+{
+    size_t k = 0;
+    while (k < model->n && (!is_taken(model->keys[k].hi, key.hi) || has_left(model, k, time))) {
+        k++;
+    }
+    return k < model->n;
+}
+
+/* Checks that no key is seen that has left, and takes out what has. */
+static void check_left(const struct unseen_store *store, const struct pair *pair,
+                       struct model *model, uint64_t time)
+{
+    for (size_t i = 0; i < PAIR_NKEYS; i++) {
+        uint8_t verdict = UNSEEN_NEW;
+        require(unseen_set_contains_keys(unseen_store_set(store), &pair->keys[i], 1, &verdict,
+                                         NULL) == UNSEEN_OK);
+        require(verdict == UNSEEN_NEW || may_be_seen(model, pair->keys[i], time));
+    }
+    let_leave(model, time);
+}
+
+/* Keys of 64 bits: lo follows from hi, as a genuine set computes it. Nothing later than `time` was
+ * told, if it is not 0. */
+static void check_answers(const struct unseen_store *store, const struct pair *pair, uint64_t time)
 {
     static struct model model;
     read_log(&model, pair);
+    if (store->log.header.window > 0) {
+        check_left(store, pair, &model, time > model.last ? time : model.last);
+    }
     for (size_t i = 0, k = 0; i < model.n; i++) {
         uint8_t verdict = UNSEEN_SEEN;
         while (k < PAIR_NKEYS && pair->keys[k].hi != model.keys[i].hi) {
@@ -298,15 +371,19 @@ static void check_answers(const struct unseen_store *store, const struct pair *p
 
 /* With a changed secret, id or key width under a right checksum the file is another store: it has
  * other keys, and with another id none of these records belongs to it. */
-static void check_known(struct unseen_store *store, const struct pair *pair, bool with_image)
+static void check_known(struct unseen_store *store, const struct pair *pair, bool with_image,
+                        uint64_t time)
 {
     struct unseen_store_info info = {.size = sizeof(info)};
     struct unseen__secret secret;
     require(unseen_store_info(store, &info) == UNSEEN_OK);
     memcpy(secret.bytes, pair->log + PAIR_SECRET_OFFSET, sizeof(secret.bytes));
+    const bool has_window = pair >= pairs[1];
     if (!with_image && info.key_bits == 64 && info.seed_id == unseen__secret_id(&secret) &&
-        memcmp(info.id, pair->log + PAIR_ID_OFFSET, sizeof(info.id)) == 0) {
-        check_answers(store, pair);
+        memcmp(info.id, pair->log + PAIR_ID_OFFSET, sizeof(info.id)) == 0 &&
+        info.window == (has_window ? PAIR_WINDOW : 0) &&
+        store->log.header.head.offset == PAIR_RECORDS_OFFSET) {
+        check_answers(store, pair, time);
     }
 }
 
@@ -321,7 +398,13 @@ static void check_open(const struct pair *pair, bool with_image, enum unseen_sto
         require(error.status == status && strlen(error.text) > 0);
         return;
     }
-    check_known(store, pair, with_image);
+    check_known(store, pair, with_image, 0);
+    const uint64_t later = PAIR_TIME_MAX / 2 + PAIR_NRECORDS * PAIR_STEP;
+    if (unseen_store_expire(store, later, SIZE_MAX, NULL) == UNSEEN_OK) {
+        check_known(store, pair, with_image, later);
+    } else {
+        require(with_image); /* it may lie about the log */
+    }
     (void)unseen_store_close(store, NULL);
 }
 
@@ -345,7 +428,7 @@ static void check_follow(const struct pair *pair, bool with_image, size_t share)
     }
     const enum unseen_status status = unseen_store_refresh(store, &error);
     if (status == UNSEEN_OK) {
-        check_known(store, pair, with_image);
+        check_known(store, pair, with_image, 0);
         require(unseen_store_refresh(store, &error) == UNSEEN_OK);
     } else {
         require(error.status == status && strlen(error.text) > 0);
@@ -365,6 +448,11 @@ static void check_repaired(bool with_image)
         /* Settings beyond this machine or version, or an image that lies about the log. */
         require((status != UNSEEN_ERR_CORRUPT || with_image) && status != UNSEEN_ERR_FOREIGN &&
                 status != UNSEEN_ERR_IO);
+        return;
+    }
+    if (unseen_store_expire(store, PAIR_TIME_MAX, SIZE_MAX, NULL) != UNSEEN_OK) {
+        require(with_image); /* it may lie about the log */
+        (void)unseen_store_close(store, NULL);
         return;
     }
     require(test_store_add(store, "one more", 8, &verdict) == UNSEEN_OK);
@@ -390,8 +478,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0) {
         return 0;
     }
-    const struct pair *pair = &pairs[data[0] % NPAIRS];
-    const bool with_image = pair->image && !(data[0] & 0x80);
+    const struct pair *pair = &pairs[(data[0] & WITH_WINDOW) != 0][data[0] % NPAIRS];
+    const bool with_image = pair->image && !(data[0] & WITHOUT_IMAGE);
     load(&log_file, pair->log, pair->log_len);
     load(&image_file, pair->image, with_image ? pair->image_len : 0);
     for (size_t i = 1, n = 0; i + CHANGE <= size && n < CHANGES_MAX; i += CHANGE, n++) {

@@ -239,6 +239,7 @@ static enum unseen_status import_rest_later(struct unseen_import *import, struct
     return status == UNSEEN_OK ? import_chunks(import, &source->image, error) : status;
 }
 
+/* CORRUPT if the set is not one of this store; it is the caller's then, too. */
 static enum unseen_status make_set(const struct unseen_store *store, struct unseen_import *import,
                                    struct unseen_set **set_out)
 {
@@ -248,7 +249,6 @@ static enum unseen_status make_set(const struct unseen_store *store, struct unse
     if (status == UNSEEN_OK &&
         (!unseen__secret_equals(&set->hasher.secret, &header->secret) ||
          set->key_bits != header->key_bits || strcmp(set->ops->name, header->filter) != 0)) {
-        unseen_set_free(*set_out);
         return UNSEEN_ERR_CORRUPT;
     }
     return status;
