@@ -3,14 +3,15 @@
  * Who else uses the file, and what else it may be.
  *
  * Readers during writes: one process adds and commits, writes images and rewrites the store, while
- * others open it, over and over. No open may fail, and each must show everything that was committed
- * before it began, and whole commits only. Then: a second writer, a folder that cannot be written
- * to, a file of a newer version, a file that is something else.
+ * another opens it, over and over, and a third follows it. Neither may fail, and each must show
+ * everything that was committed before it began, and whole commits only. Then the same with a
+ * window: keys leave by the time of the last commit that is seen. Then: a second writer, a folder
+ * that cannot be written to, a file of a newer version, a file that is something else.
  *
  *     crash_access [PLANT]
  *
- * With the plant `early` the writer says that it has committed before it has, which the readers
- * must notice. */
+ * UNSEEN_CRASH_ONLY=window leaves out the readers of a store without one. With the plant `early`
+ * the writer says that it has committed before it has, which the readers must notice. */
 #include "crash.h"
 
 #include <errno.h>
@@ -26,6 +27,8 @@
 enum {
     NREADERS = 2,
     BATCH = 50,
+    BATCH_WINDOW = 400, /* so many that the log has a new head after every ten commits */
+    NLIVE = 20,         /* commits in the window, with the last */
     COMMITS_CI = 300,
     REWRITE_EVERY = 40,
     IMAGE_EVERY = 15,
@@ -41,6 +44,7 @@ struct shared {
 
 static struct shared *shared;
 static uint64_t nchecks;
+static uint32_t batch = BATCH; /* keys of a commit */
 
 static void wrong(const char *what, const char *detail)
 {
@@ -85,17 +89,18 @@ static void write_on(uint64_t ncommits, bool early)
     crash_require(open_as(&store, UNSEEN_STORE_WRITE, &error) == UNSEEN_OK, error.text);
     for (uint32_t commit = 1; commit <= ncommits; commit++) {
         char buf[32];
-        for (uint32_t i = (commit - 1) * BATCH; i < commit * BATCH; i++) {
+        crash_require(pair_tell_time(store, (int)commit) == UNSEEN_OK, "expire");
+        for (uint32_t i = (commit - 1) * batch; i < commit * batch; i++) {
             const struct unseen_bytes item = pair_item(i, buf);
             enum unseen_verdict verdict = UNSEEN_ALLOWED;
             crash_require(test_store_add(store, item.data, item.len, &verdict) == UNSEEN_OK, "add");
         }
         if (early) {
-            __atomic_store_n(&shared->ncommitted, commit * BATCH, __ATOMIC_RELEASE);
+            __atomic_store_n(&shared->ncommitted, commit * batch, __ATOMIC_RELEASE);
             usleep(2000);
         }
         crash_require(unseen_store_commit(store, &error) == UNSEEN_OK, error.text);
-        __atomic_store_n(&shared->ncommitted, commit * BATCH, __ATOMIC_RELEASE);
+        __atomic_store_n(&shared->ncommitted, commit * batch, __ATOMIC_RELEASE);
         if (commit % IMAGE_EVERY == 0) {
             crash_require(unseen__image_save(store, &error) == UNSEEN_OK, error.text);
         }
@@ -106,39 +111,60 @@ static void write_on(uint64_t ncommits, bool early)
     crash_require(unseen_store_close(store, &error) == UNSEEN_OK, error.text);
 }
 
-/* The keys of a store are whole commits, and no less than were committed. */
-static void judge_keys(const struct unseen_set *set, uint32_t ncommitted, uint32_t nkeys)
+static bool has_key(const struct unseen_set *set, uint32_t i)
 {
     char buf[32];
-    uint32_t n = 0;
-    enum unseen_verdict verdict = UNSEEN_SEEN;
-    while (n < nkeys && verdict == UNSEEN_SEEN) {
-        const struct unseen_bytes item = pair_item(n, buf);
-        crash_require(test_set_contains(set, item.data, item.len, &verdict) == UNSEEN_OK,
-                      "contains");
-        n += verdict == UNSEEN_SEEN;
+    enum unseen_verdict verdict = UNSEEN_NEW;
+    const struct unseen_bytes item = pair_item(i, buf);
+    crash_require(test_set_contains(set, item.data, item.len, &verdict) == UNSEEN_OK, "contains");
+    return verdict == UNSEEN_SEEN;
+}
+
+/* The keys of a store are whole commits, and no less than were committed, but those that have
+ * left. */
+static void judge_keys(const struct unseen_set *set, uint32_t ncommitted, uint32_t nkeys)
+{
+    uint32_t first = ncommitted;
+    uint32_t n = ncommitted;
+    while (first > 0 && has_key(set, first - 1)) {
+        first--;
+    }
+    while (first == n && n < nkeys && !has_key(set, n)) {
+        first = ++n; /* all of those may have left by now */
+    }
+    n = first == nkeys ? 0 : n;
+    while (n < nkeys && has_key(set, n)) {
+        n++;
     }
     if (n < ncommitted) {
         wrong("a reader", "a committed key is not there");
-    } else if (n % BATCH != 0) {
+    } else if (n % batch != 0) {
         wrong("a reader", "a commit is there in part");
+    } else if (n > 0 && first != (pair_window > 0 && n > NLIVE * batch ? n - NLIVE * batch : 0)) {
+        wrong("a reader", "a key is missing that has not left, or one is there that has");
     }
 }
 
-static void read_on(uint32_t nkeys)
+static void read_on(uint32_t nkeys, bool follows)
 {
+    struct unseen_store *store = NULL;
     while (!__atomic_load_n(&shared->ended, __ATOMIC_ACQUIRE)) {
-        struct unseen_store *store;
         struct unseen_error error;
         const uint32_t ncommitted = __atomic_load_n(&shared->ncommitted, __ATOMIC_ACQUIRE);
-        if (open_as(&store, UNSEEN_STORE_READ, &error) != UNSEEN_OK) {
-            wrong("a reader cannot open it", error.text);
+        const enum unseen_status status = store ? unseen_store_refresh(store, &error)
+                                                : open_as(&store, UNSEEN_STORE_READ, &error);
+        if (status != UNSEEN_OK) {
+            wrong(store ? "a reader cannot follow" : "a reader cannot open it", error.text);
             continue;
         }
         judge_keys(unseen_store_set(store), ncommitted, nkeys);
         __atomic_fetch_add(&shared->nopens, 1, __ATOMIC_RELAXED);
-        crash_require(unseen_store_close(store, NULL) == UNSEEN_OK, "close");
+        if (!follows) {
+            crash_require(unseen_store_close(store, NULL) == UNSEEN_OK, "close");
+            store = NULL;
+        }
     }
+    crash_require(unseen_store_close(store, NULL) == UNSEEN_OK, "close");
 }
 
 static void readers_during_writes(bool early)
@@ -147,6 +173,8 @@ static void readers_during_writes(bool early)
     struct unseen_store *store;
     struct unseen_error error;
     pid_t readers[NREADERS];
+    const uint64_t nwrong = shared->nwrong;
+    *shared = (struct shared){.nwrong = nwrong};
     crash_clear();
     crash_require(open_as(&store, UNSEEN_STORE_CREATE, &error) == UNSEEN_OK, error.text);
     crash_require(unseen_store_close(store, NULL) == UNSEEN_OK, "close");
@@ -154,7 +182,7 @@ static void readers_during_writes(bool early)
         readers[i] = fork();
         crash_require(readers[i] >= 0, "fork");
         if (readers[i] == 0) {
-            read_on((uint32_t)ncommits * BATCH);
+            read_on((uint32_t)ncommits * batch, i == 1);
             _exit(0);
         }
     }
@@ -166,8 +194,8 @@ static void readers_during_writes(bool early)
         check(status == 0, "a reader", "has ended otherwise");
     }
     check(shared->nopens > 0, "readers", "none has opened the store");
-    printf("readers opened the store %llu times during %llu commits\n",
-           (unsigned long long)shared->nopens, (unsigned long long)ncommits);
+    printf("readers looked %llu times during %llu commits%s\n", (unsigned long long)shared->nopens,
+           (unsigned long long)ncommits, pair_window > 0 ? ", with a window" : "");
 }
 
 /* ---- A second writer ------------------------------------------------------------------------- */
@@ -366,7 +394,16 @@ int main(int argc, char **argv)
     const char *plant = argc > 1 ? argv[1] : NULL;
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     crash_require(shared != MAP_FAILED, "mmap");
-    readers_during_writes(plant != NULL);
+    const char *only = getenv("UNSEEN_CRASH_ONLY");
+    if (!only || strcmp(only, "window") != 0) {
+        readers_during_writes(plant != NULL);
+    }
+    if (!plant || only) {
+        batch = BATCH_WINDOW;
+        pair_window = (uint64_t)(NLIVE - 1) * PAIR_STEP;
+        readers_during_writes(plant != NULL);
+        pair_window = 0;
+    }
     if (plant) {
         return crash_status(plant, shared->nwrong);
     }

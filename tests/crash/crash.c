@@ -352,7 +352,7 @@ int crash_run(const struct crash_job *job)
 
 enum {
     NPREFILLED = 65400, /* of the 65,536 changes that are worth an image */
-    NDEAD = 32500,      /* keys of 16 bytes, added and removed: a little less than 1 MiB */
+    NDEAD = 32300,      /* keys of 16 bytes, added and removed: a little less than 1 MiB */
     NDEAD_LAST = 500
 };
 
@@ -394,7 +394,6 @@ void crash_write_more(const char *tool, unsigned n)
 
 void crash_dead_begin(const char *tool)
 {
-    crash_clear();
     write_list(crash_path("_dead"), "dead", NDEAD);
     write_list(crash_path("_dead_last"), "last", NDEAD_LAST);
     require_run(&(struct crash_job){.args = {tool, "add", "--seed", "7", "--key-bits", "128",

@@ -152,7 +152,7 @@ static struct crash_job allow_job(void)
 
 /* A store whose false hits, in the file _in, are not allowed, but for one in the file _one. The
  * file _members has what was added. */
-static void store(void)
+static void store_with(const char *option)
 {
     crash_clear();
     (void)unlink(crash_path("_members"));
@@ -160,7 +160,7 @@ static void store(void)
     (void)unlink(crash_path("_one"));
     crash_write_urls(crash_path("_some"), 0, NMEMBERS);
     require_run((struct crash_job){.args = {edits.tool, "--seed", "7", "--filter", "counting",
-                                            "--capacity", "400", "--fpr", "0.2", "-s",
+                                            "--capacity", "400", "--fpr", "0.2", option, "-s",
                                             crash_path("s"), crash_path("_some")},
                                    .out = crash_path("_members")});
     crash_write_urls(crash_path("_some"), NMEMBERS, NMEMBERS + NASKED);
@@ -180,6 +180,16 @@ static void store(void)
     }
     free(in);
     crash_require(edits.nfalse > 10, "false hits");
+}
+
+static void store(void)
+{
+    store_with("-j1");
+}
+
+static void store_with_window(void)
+{
+    store_with("--window=30d");
 }
 
 static void torn_store(void)
@@ -358,6 +368,7 @@ int main(int argc, char **argv)
         {"an interrupted commit", torn_list, update_job, list_state},
         {"a store", store, allow_job, store_state},
         {"a store with an interrupted commit", torn_store, allow_job, store_state},
+        {"a store with a window", store_with_window, allow_job, store_state},
     };
     crash_arguments(argc, argv, &edits.tool, &edits.shim, &edits.plant);
     edits.random = crash_setting("UNSEEN_CRASH_SEED", 1);

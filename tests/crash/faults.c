@@ -24,12 +24,10 @@ enum {
     NURLS = 300,
     NKNOWN = 200,
     NMORE = 200,
-    NLINES = 4000, /* with times, and of one run: */
-    NLINES_RUN = 100,
+    NLINES = 4000, /* with times */
     CALLS_MAX = 2000,
     FAILURES_SHOWN = 20,
     LOG_HEADER = 8192,
-    LOG_HEAD = 144, /* in the header */
     LOG_RECORDS = 16384
 };
 
@@ -95,6 +93,10 @@ static struct crash_job window_next(void)
     const struct crash_job none = stream_job(faults.tool, NULL);
     (void)crash_run(&none); /* an error shows in the run that follows, too */
     const uint32_t next = stream_next(&faults.stream);
+    if (next != UINT32_MAX && stream_removes(&faults.stream, next)) {
+        const struct crash_job removal = stream_remove_job(faults.tool);
+        (void)crash_run(&removal);
+    }
     stream_write(&faults.stream, next < faults.stream.n ? next : 0, faults.stream.n);
     return stream_job(faults.tool, crash_path("_lines"));
 }
@@ -153,39 +155,11 @@ static void mostly_dead(void)
     crash_dead_end(faults.tool, faults.shim);
 }
 
-static uint64_t head_of_log(void)
-{
-    uint64_t head = 0;
-    size_t len = 0;
-    char *log = crash_read(crash_path("s"), &len);
-    if (len >= LOG_RECORDS) {
-        memcpy(&head, log + LOG_HEAD, sizeof(head));
-    }
-    free(log);
-    return head;
-}
-
-/* A store whose next run moves the head of its log and makes a hole before it. */
 static void window(void)
 {
     uint64_t random = 1;
-    uint64_t head = 0;
-    struct disk_state before = {0};
     stream_make(&faults.stream, NLINES, &random);
-    for (uint32_t from = 0;; from += NLINES_RUN) {
-        disk_state_free(&before);
-        disk_state_read(&before);
-        crash_require(from < NLINES, "a hole");
-        faults.first_line = from;
-        faults.stream.n = from + NLINES_RUN;
-        require_run(window_job());
-        if (head > LOG_RECORDS && head_of_log() > head) {
-            break;
-        }
-        head = head_of_log();
-    }
-    disk_state_write(&before);
-    disk_state_free(&before);
+    faults.first_line = stream_before_hole(&faults.stream, faults.tool);
 }
 
 static void two_stores(void)

@@ -1,5 +1,5 @@
 # A full disk: the tool runs on a file system that is too small for its work, at many sizes, in each
-# of three ways. It must end with status 2 and say so; then the file system is made larger, and the
+# of four ways: with -o, to standard output, as rewrite, and with a window. It must end with status 2 and say so; then the file system is made larger, and the
 # same command must bring everything to a good end: each URL once with -o, none lost otherwise.
 #
 #     full_disk.sh TOOL SHIM [PLANT]
@@ -20,7 +20,7 @@ nfull=0
 trap 'umount "$disk" 2> /dev/null; rm -rf "$work"' EXIT
 mkdir "$disk"
 store=$disk/s
-ways="file standard rewrite"
+ways="file standard rewrite window"
 if [ -n "$plant" ]; then # where the loss itself shows: the keys have room, their lines have not
     store=$work/s
     ways=standard
@@ -51,7 +51,18 @@ dedup() {
     case $way in
     file | rewrite) run -s "$store" --seed 7 -o "$disk/out" "$work/in" ;;
     standard) run -s "$store" --seed 7 "$work/in" >> "$disk/out" ;;
+    window) dedup_window ;;
     esac
+}
+
+# Lines with times go on behind what was committed: what is behind it in the output is cut off first.
+dedup_window() {
+    local options=(-s "$store" --seed 7 -p none --key-bits 128 --window 500 -k 1 -t ' ' --time 2 -o "$disk/out")
+    if [ -e "$disk/out" ]; then
+        run "${options[@]}" /dev/null || return
+    fi
+    tail -n "+$(($(cat "$disk/out" 2> /dev/null | wc -l) + 1))" "$work/lines" > "$work/rest"
+    run "${options[@]}" "$work/rest"
 }
 
 # What there must be in the end. A line that was torn may be there in part.
@@ -59,6 +70,9 @@ judge() {
     if [ "$way" = standard ]; then
         sort -u "$disk/out" | comm -23 "$work/sorted" - > "$work/lost"
         [ ! -s "$work/lost" ] || wrong "$(wc -l < "$work/lost") URLs are lost"
+    elif [ "$way" = window ]; then
+        cmp -s "$work/lines" "$disk/out" || wrong "the output is not each line once"
+        [ "$(du -k "$store" | cut -f 1)" -lt "$(($(wc -c < "$store") / 1024))" ] || wrong "there is no hole in the log"
     else
         cmp -s "$work/in" "$disk/out" || wrong "the output is not each URL once"
     fi
@@ -103,6 +117,8 @@ try() {
 # 20,000 URLs: about 1 MiB of output and 160 KiB of log.
 awk 'BEGIN { for (i = 0; i < 20000; i++) printf "http://h%d.example/%d/some/path/of/a/page\n", i % 7, i }' > "$work/in"
 sort "$work/in" > "$work/sorted"
+# And as many lines, of which the last fifth is in the window at the end.
+awk 'BEGIN { for (i = 0; i < 20000; i++) printf "%d %.0f\n", i, 4000000000 + int(i / 8) }' > "$work/lines"
 for way in $ways; do
     for ((i = 1; i <= 16 * scale; i++)); do
         size=$((4 * (1 + (i * 320 / (16 * scale)))))

@@ -6,7 +6,8 @@
  *     file     -s S -o OUT IN: each URL is in OUT exactly once
  *     pipe     -s S < IN | consumer: the consumer gets all of them. A run begins where the last
  *              commit was: what it prints again is the end of what the one before has printed
- *     window   as file, of lines with times: a run begins behind the last line in OUT
+ *     window   as file, of lines with times: a run begins behind the last line in OUT. Between the
+ *              runs keys are removed
  *     upkeep   as file, with more input each time, and `rewrite` in between, which is killed, too
  *
  *     crash_kill TOOL SHIM [PLANT]
@@ -412,7 +413,7 @@ static void kill_window(uint64_t until)
 {
     struct stream s;
     stream_make(&s, NLINES, &kills.random);
-    stream_write(&s, 0, s.n);
+    stream_write(&s, 0, stream_end(&s, 0));
     crash_clear();
     const double alone = run_alone(stream_job(kills.tool, crash_path("_lines")));
     while (!enough(until)) {
@@ -420,8 +421,11 @@ static void kill_window(uint64_t until)
         double time = alone;
         crash_clear();
         for (bool ended = false; !ended && next != UINT32_MAX; time *= LONGER) {
-            stream_write(&s, next, s.n);
-            ended = run_and_kill(stream_job(kills.tool, crash_path("_lines")), time);
+            while (stream_removes(&s, next) && !run_and_kill(stream_remove_job(kills.tool), time)) {
+            }
+            const uint32_t end = stream_end(&s, next);
+            stream_write(&s, next, end);
+            ended = run_and_kill(stream_job(kills.tool, crash_path("_lines")), time) && end == s.n;
             (void)run_alone(stream_job(kills.tool, NULL));
             next = stream_next(&s);
         }

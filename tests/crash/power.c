@@ -24,7 +24,8 @@
 enum {
     RUNS_MAX = 4,
     NURLS = 300,
-    NLINES = 4000, /* with times, of which a window forgets most */
+    NLINES = 4000, /* with times, of which a window forgets most; */
+    NFIRST = 300,  /* but none of these while they are the only ones */
     STATES_CI = 2000,
     STATES_PER_WORKLOAD = 450,
     STATES_DEAD = 50,    /* of a workload with a log of 1 MiB */
@@ -48,7 +49,8 @@ static struct {
     struct crash_tally tally;
     struct crash_tally before;   /* what the cut had left */
     struct disk_state prefilled; /* a store with other URLs */
-    struct disk_state dead;      /* a store that its next writer rewrites */
+    struct disk_state dead;      /* a store that its next writer rewrites, */
+    struct disk_state dead_too;  /* and one with a window */
     bool merged;                 /* a merge had ended before the cut */
     struct stream stream;
     bool only_window;
@@ -151,24 +153,32 @@ static bool record_command(struct crash_job job, unsigned kill)
 }
 
 /* The line with which a run goes on. What a killed one has not committed is cut off first. */
-static uint32_t first_line(const struct workload *w)
+static uint32_t first_line(const struct workload *w, unsigned kill)
 {
     if (!w->window || !crash_exists(crash_path("s"))) {
         return 0;
     }
     (void)record_command(stream_job(power.tool, NULL), 0);
     const uint32_t next = stream_next(&power.stream);
-    return next == UINT32_MAX ? 0 : next; /* with a plant; the states will show it */
+    if (next == UINT32_MAX) {
+        return 0; /* with a plant; the states will show it */
+    }
+    if (stream_removes(&power.stream, next) &&
+        !record_command(stream_remove_job(power.tool), kill)) {
+        (void)record_command(stream_remove_job(power.tool), 0);
+    }
+    return next;
 }
 
-static void record_run(const struct workload *w, unsigned run)
+static void record_run(struct workload *w, unsigned run)
 {
     char trace[CRASH_PATH_MAX];
     char slow[64];
     char plant[64];
     char fault[64];
     int ends[2];
-    const uint32_t first = first_line(w);
+    const uint32_t first = first_line(w, w->kill[run] / 3);
+    w->ends[run] = w->window ? stream_end(&power.stream, first) : w->ends[run];
     crash_require(pipe2(ends, O_CLOEXEC) == 0, "pipe");
     struct crash_job job = w->window ? stream_job(power.tool, NULL) : dedup_job(w->named, ends[0]);
     job.in_fd = ends[0];
@@ -204,14 +214,14 @@ static struct workload choose_workload(void)
     struct workload w = {.window = power.only_window || power.nworkloads % 5 == 2};
     w.named = w.window || power.nworkloads % 2 == 0;
     w.prefilled = !w.window && power.nworkloads % 8 / 2 == 1;
-    w.dead = !w.window && power.nworkloads % 5 == 0;
-    const uint32_t n = w.window ? NLINES : NURLS;
+    w.dead = w.window ? crash_random(&power.random) % 4 == 0 : power.nworkloads % 5 == 0;
     if (power.plant && strcmp(power.plant, "persist-first") == 0) {
         w.named = false; /* a file with a name is read by the tool, so that it cannot be late */
     }
     w.nruns = 1 + (unsigned)(crash_random(&power.random) % RUNS_MAX);
+    w.nruns = w.window ? RUNS_MAX : w.nruns; /* a part of the stream each, or what is left of it */
     for (unsigned i = 0; i < w.nruns; i++) {
-        w.ends[i] = i + 1 == w.nruns ? n : n * (i + 1) / w.nruns;
+        w.ends[i] = i + 1 == w.nruns ? NURLS : NURLS * (i + 1) / w.nruns;
         const uint64_t then = crash_random(&power.random) % 4;
         w.rewrite[i] = then == 0;
         if (!w.dead && !w.window) { /* its keys have another length */
@@ -225,10 +235,10 @@ static struct workload choose_workload(void)
     return w;
 }
 
-static void record_workload(const struct workload *w, struct record *record)
+static void record_workload(struct workload *w, struct record *record)
 {
     if (w->dead || w->prefilled) {
-        disk_state_write(w->dead ? &power.dead : &power.prefilled);
+        disk_state_write(!w->dead ? &power.prefilled : w->window ? &power.dead_too : &power.dead);
     } else {
         crash_clear();
     }
@@ -343,10 +353,7 @@ static const char *recover_window(struct crash_job job, uint32_t ndone, bool clo
     if (ndone > 0 && (next == 0 || s->out_ends[next - 1] < s->out_ends[ndone - 1])) {
         return "lines of a run that had ended are lost";
     }
-    stream_write(s, next, s->n);
-    const struct crash_job rest = stream_job(power.tool, crash_path("_lines"));
-    memcpy(job.args, rest.args, sizeof(job.args));
-    if (crash_run(&job) != 0) {
+    if (!stream_go_on(s, power.tool, next, job)) {
         return crash_messages();
     }
     if (!stream_is_whole(s)) {
@@ -502,7 +509,7 @@ static void cut_everywhere(const struct workload *w, const struct record *record
 static void run_workload(void)
 {
     struct record record;
-    const struct workload w = choose_workload();
+    struct workload w = choose_workload();
     const uint64_t first_state = power.nstates;
     record_workload(&w, &record);
     for (unsigned round = 0; round < ROUNDS_MAX && !enough(&w, power.nstates - first_state);
@@ -513,6 +520,22 @@ static void run_workload(void)
     if (++power.nworkloads % PROGRESS_EVERY == 0) {
         fprintf(stderr, "%llu states, %llu failed\n", (unsigned long long)power.nstates,
                 (unsigned long long)power.nfailed);
+    }
+}
+
+/* Stores that their next writer rewrites; one has a window, and keys that have not left it. */
+static void make_dead(void)
+{
+    for (int window = 0; window < 2; window++) {
+        crash_clear();
+        if (window) {
+            stream_write(&power.stream, 0, NFIRST);
+            const struct crash_job first = stream_job(power.tool, crash_path("_lines"));
+            crash_require(crash_run(&first) == 0, "the first lines of the stream");
+        }
+        crash_dead_begin(power.tool);
+        crash_dead_end(power.tool, power.shim);
+        disk_state_read(window ? &power.dead_too : &power.dead);
     }
 }
 
@@ -532,15 +555,13 @@ int main(int argc, char **argv)
     crash_tally_init(&power.before, NURLS);
     crash_write_urls(crash_path("_in"), 0, NURLS);
     (void)signal(SIGPIPE, SIG_IGN);
+    stream_make(&power.stream, NLINES, &power.random);
     crash_prefill(power.tool);
     disk_state_read(&power.prefilled);
-    crash_dead_begin(power.tool);
-    crash_dead_end(power.tool, power.shim);
-    disk_state_read(&power.dead);
+    make_dead();
     crash_write_more(power.tool, NMORE);
     const char *only = getenv("UNSEEN_CRASH_ONLY");
     power.only_window = only && strcmp(only, "window") == 0;
-    stream_make(&power.stream, NLINES, &power.random);
     while (power.nstates < power.target && !(power.plant && power.nfailed > 0)) {
         run_workload();
     }

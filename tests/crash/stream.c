@@ -4,14 +4,20 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include "disk.h"
+
 enum {
     WINDOW = 500, /* seconds */
     REPEAT_EVERY = 4,
     REPEAT_AMONG = 800, /* lines: some of them have left */
+    REMOVE_EVERY = 3,   /* of those */
     STAND_EVERY = 8,    /* lines that have the time of the one before */
     JUMP_EVERY = 1000,
     JUMP = 200,
-    LINE_MAX_LEN = 32
+    LINE_MAX_LEN = 32,
+    RUN = 100,      /* lines */
+    LOG_HEAD = 144, /* in the header */
+    LOG_RECORDS = 16384
 };
 
 /* Later than the time of day, which commands without --time tell the store. */
@@ -22,6 +28,22 @@ static bool is_live(uint64_t came, uint64_t time)
     return came > 0 && time - came <= WINDOW;
 }
 
+/* Draws some of the keys that came last, and takes them away. */
+static char *remove_some(const struct stream *s, uint32_t at, const uint32_t *keys, uint64_t *came,
+                         uint64_t *random)
+{
+    char *text = calloc(REPEAT_AMONG, LINE_MAX_LEN);
+    size_t len = 0;
+    crash_require(text && at <= s->n, "calloc");
+    for (uint32_t i = at > REPEAT_AMONG ? at - REPEAT_AMONG : 0; i < at; i++) {
+        if (crash_random(random) % REMOVE_EVERY == 0) {
+            len += (size_t)snprintf(text + len, LINE_MAX_LEN, "%u\n", keys[i]);
+            came[keys[i]] = 0;
+        }
+    }
+    return text;
+}
+
 void stream_make(struct stream *s, uint32_t n, uint64_t *random)
 {
     uint64_t time = START;
@@ -29,6 +51,7 @@ void stream_make(struct stream *s, uint32_t n, uint64_t *random)
     uint32_t *keys = calloc(n, sizeof(*keys));
     size_t *ends = calloc(2 * ((size_t)n + 1), sizeof(*ends));
     *s = (struct stream){.n = n,
+                         .part = n / STREAM_PARTS,
                          .in = malloc((size_t)n * LINE_MAX_LEN),
                          .out = malloc((size_t)n * LINE_MAX_LEN),
                          .missing = calloc(n, LINE_MAX_LEN)};
@@ -40,7 +63,11 @@ void stream_make(struct stream *s, uint32_t n, uint64_t *random)
                 : crash_random(random) % STAND_EVERY > 0 ? 1
                                                          : 0;
         keys[i] = i;
-        if (i >= REPEAT_AMONG && i + 1 < n && crash_random(random) % REPEAT_EVERY == 0) {
+        if (i > 0 && i % s->part == 0) {
+            s->gone[i / s->part] = remove_some(s, i, keys, came, random);
+        }
+        if (i >= REPEAT_AMONG && (i + 1) % s->part != 0 &&
+            crash_random(random) % REPEAT_EVERY == 0) {
             const uint32_t key = keys[i - 1 - (uint32_t)(crash_random(random) % REPEAT_AMONG)];
             /* At the very end of its window a key may be there or not. */
             keys[i] = time - came[key] == WINDOW ? i : key;
@@ -71,6 +98,9 @@ void stream_free(struct stream *s)
     free(s->in);
     free(s->out);
     free(s->missing);
+    for (size_t i = 0; i < STREAM_PARTS; i++) {
+        free(s->gone[i]);
+    }
     free(s->in_ends - 1);
 }
 
@@ -112,6 +142,91 @@ void stream_write(const struct stream *s, uint32_t from, uint32_t to)
 {
     const size_t begin = s->in_ends[(int64_t)from - 1];
     crash_write(crash_path("_lines"), s->in + begin, s->in_ends[(int64_t)to - 1] - begin);
+}
+
+uint32_t stream_end(const struct stream *s, uint32_t i)
+{
+    const uint32_t end = (i / s->part + 1) * s->part;
+    return end < s->n ? end : s->n;
+}
+
+bool stream_removes(const struct stream *s, uint32_t i)
+{
+    const char *gone = i % s->part == 0 && i / s->part < STREAM_PARTS ? s->gone[i / s->part] : NULL;
+    if (gone) {
+        crash_write(crash_path("_gone"), gone, strlen(gone));
+    }
+    return gone != NULL;
+}
+
+struct crash_job stream_remove_job(const char *tool)
+{
+    return (struct crash_job){.args = {tool, "remove", crash_path("s"), crash_path("_gone")}};
+}
+
+bool stream_go_on(const struct stream *s, const char *tool, uint32_t i, struct crash_job job)
+{
+    int status = 0;
+    do {
+        if (stream_removes(s, i)) {
+            const struct crash_job removal = stream_remove_job(tool);
+            memcpy(job.args, removal.args, sizeof(job.args));
+            status = crash_run(&job);
+        }
+        const struct crash_job lines = stream_job(tool, crash_path("_lines"));
+        const uint32_t end = stream_end(s, i);
+        stream_write(s, i, end);
+        memcpy(job.args, lines.args, sizeof(job.args));
+        status = status == 0 ? crash_run(&job) : status;
+        i = end;
+    } while (status == 0 && i < s->n);
+    return status == 0;
+}
+
+static uint64_t head_of_log(void)
+{
+    uint64_t head = 0;
+    size_t len = 0;
+    char *log = crash_read(crash_path("s"), &len);
+    if (len >= LOG_RECORDS) {
+        memcpy(&head, log + LOG_HEAD, sizeof(head));
+    }
+    free(log);
+    return head;
+}
+
+static void require_run(struct crash_job job)
+{
+    const int status = crash_run(&job);
+    if (status != 0) {
+        crash_die("a run without faults ends with status %d: %s", status, crash_messages());
+    }
+}
+
+uint32_t stream_before_hole(struct stream *s, const char *tool)
+{
+    const uint32_t n = s->n;
+    uint64_t head = 0;
+    uint32_t from = 0;
+    struct disk_state before = {0};
+    for (;; from += RUN) {
+        crash_require(from + RUN <= n, "a hole");
+        if (stream_removes(s, from)) {
+            require_run(stream_remove_job(tool));
+        }
+        disk_state_free(&before);
+        disk_state_read(&before);
+        s->n = from + RUN;
+        stream_write(s, from, s->n);
+        require_run(stream_job(tool, crash_path("_lines")));
+        if (head > LOG_RECORDS && head_of_log() > head) {
+            break;
+        }
+        head = head_of_log();
+    }
+    disk_state_write(&before);
+    disk_state_free(&before);
+    return from;
 }
 
 const char *stream_check_store(const struct stream *s, const char *tool)

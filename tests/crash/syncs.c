@@ -22,10 +22,12 @@
 #include <unistd.h>
 
 #include "record.h"
+#include "stream.h"
 
 enum {
     STEPS_MAX = 3,
     NURLS = 300,
+    NLINES = 4000,                  /* with times */
     NPOLICIES = DISK_NPOLICIES + 6, /* with some drawn at random */
     SEEN_CAP = 1 << 16,
     REWRITE_MAX = 1 << 16, /* bytes of a log that has rewritten itself */
@@ -43,6 +45,7 @@ enum kind {
     REWRITE,
     REPAIR,
     UPDATE, /* of a list */
+    WINDOW, /* the last run of the stream */
     FOREIGN /* somebody appends lines to the output and syncs nothing */
 };
 
@@ -82,6 +85,7 @@ static const struct reason {
     {'h', "redundant here: a later sync of the same run does it"},
     {'i', "redundant here: all that is cut off is new again"},
     {'j', "redundant here: the new log, which takes the name, is synced by itself"},
+    {'k', "redundant here: the other copy of the header is on the disk"},
 };
 
 static struct {
@@ -94,6 +98,8 @@ static struct {
     struct crash_tally tally;
     struct crash_tally before;
     struct disk_state prefilled;
+    struct stream stream;
+    uint32_t first_line; /* of the last run */
     uint64_t random;
     uint64_t good[SEEN_CAP]; /* hashes of states that have been judged and are right */
     uint64_t nstates;
@@ -172,6 +178,18 @@ static struct crash_job merge_job(const struct step *step)
     return (struct crash_job){.args = {syncs.tool, "merge", s, stores[0], stores[1]}};
 }
 
+static struct crash_job window_job(void)
+{
+    size_t i = 0;
+    stream_write(&syncs.stream, syncs.first_line, syncs.stream.n);
+    struct crash_job job = stream_job(syncs.tool, crash_path("_lines"));
+    while (job.args[i]) {
+        i++;
+    }
+    job.args[i] = "-j1";
+    return job;
+}
+
 static struct crash_job step_job(const struct step *step)
 {
     const char *store = store_path();
@@ -200,6 +218,8 @@ static struct crash_job step_job(const struct step *step)
         return (struct crash_job){.args = {syncs.tool, "repair", store}};
     case UPDATE:
         return (struct crash_job){.args = {syncs.tool, "update", store, "--add", in}};
+    case WINDOW:
+        return window_job();
     default:
         return (struct crash_job){.args = {syncs.tool, "-p", "none", crash_path("_foreign")},
                                   .out = crash_path("out")};
@@ -238,6 +258,8 @@ static void record_step(const struct step *step, unsigned number)
     job.env[0] = trace;
     job.env[1] = plant;
     job.env[2] = fault;
+    /* So that the head moves at close, and not now and then earlier. */
+    job.env[3] = step->kind == WINDOW ? "UNSEEN_CRASH_SLOW=50000" : NULL;
     const int status = crash_run(&job);
     if ((status == 0) != (step->fault == NULL)) {
         crash_die("%s, step %u ends with status %d: %s", syncs.scenario->name, number + 1, status,
@@ -343,6 +365,13 @@ static void to_be_dead(void)
     crash_dead_begin(syncs.tool);
     run_step(&(struct step){ADD, 150, NULL});
     crash_dead_most(syncs.tool);
+}
+
+static void before_hole(void)
+{
+    uint64_t random = 1;
+    stream_make(&syncs.stream, NLINES, &random);
+    syncs.first_line = stream_before_hole(&syncs.stream, syncs.tool);
 }
 
 static void a_list(void)
@@ -520,6 +549,28 @@ static const char *judge_output(const struct step *last, uint32_t ndone)
     return NULL;
 }
 
+/* What the stream demands of a state. */
+static const char *judge_stream(bool ended)
+{
+    const struct stream *s = &syncs.stream;
+    const struct crash_job none = stream_job(syncs.tool, NULL);
+    if (crash_run(&none) != 0) {
+        return "the store cannot be opened";
+    }
+    if (!is_intact()) { /* the header that was written last may have been torn before */
+        return "verify finds damage";
+    }
+    const uint32_t next = stream_next(s);
+    if (next == UINT32_MAX || (ended && !stream_is_whole(s))) {
+        return ended ? "lines of a run that had ended are lost"
+                     : "the output is not what the window lets through";
+    }
+    if (!stream_go_on(s, syncs.tool, next, none) || !stream_is_whole(s)) {
+        return "the output of the next run is not what the window lets through";
+    }
+    return NULL;
+}
+
 /* What is wrong with a state, or NULL. Runs 0..nended-1 had ended with success. */
 static const char *judge_state(const struct disk_state *state, unsigned nended, bool all_ended)
 {
@@ -536,6 +587,9 @@ static const char *judge_state(const struct disk_state *state, unsigned nended, 
         last = step->kind == FOREIGN ? last : step;
     }
     disk_state_write(state);
+    if (last->kind == WINDOW) {
+        return judge_stream(all_ended);
+    }
     if (s->is_elsewhere) {
         size_t len = 0;
         char *data = crash_read(elsewhere(".kept"), &len);
@@ -892,7 +946,10 @@ static const struct scenario scenarios[] = {
      .prepare = filled_output,
      .steps = {{FOREIGN, 150, NULL}, {OUTPUT, 300, NULL}},
      .redundant = "2/s 1 b, 2/. 1 b, 2/. 2 b, 2/out 3 c, 2/s 4 d"},
-
+    {.name = "window",
+     .prepare = before_hole,
+     .steps = {{WINDOW, 1, NULL}},
+     .redundant = "1/s 1 b, 1/. 1 b, 1/. 2 b, 1/out 1 b, 1/out 3 c, 1/s 4 d, 1/s 6 k"},
 };
 
 int main(int argc, char **argv)
