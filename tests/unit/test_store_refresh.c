@@ -690,7 +690,9 @@ int main(void)
     test_cost();
     test_torn();
     test_replaced();
-    test_room("bloom");
+    if (!test_brief()) {
+        test_room("bloom");
+    }
     test_room("block");
     test_no_log(&(struct test_store_kind){"bloom", 1e-9, 100000, false});
     test_no_log(&(struct test_store_kind){"block", 1e-8, 100000, false});
