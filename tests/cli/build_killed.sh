@@ -31,10 +31,10 @@ run build --seed 9 large.list large.txt
 run build --seed 1 old.list one.txt
 expect 0 '' ''
 
-# start ARG...: a build in the background that can be interrupted. stop SIGNAL [SECONDS]: ends it so
+# start ARG...: a build in the background that can be interrupted, under nohup, too. stop SIGNAL [SECONDS]: ends it so
 # much later, unless it has ended then, and waits for it: $status.
 start() {
-    env --default-signal=INT "$UNSEEN" build "$@" < /dev/null &
+    env --default-signal=INT,HUP "$UNSEEN" build "$@" < /dev/null &
     building=$!
 }
 stop() {

@@ -5,6 +5,7 @@ import atexit, errno, os, re, resource, signal, socket, subprocess, sys, time
 from serving import TOOL, Client
 
 FILES = 256
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it, and so would the server
 
 
 def start(soft, hard, *arguments, environment=None):

@@ -100,8 +100,8 @@ for signal in INT TERM HUP; do
     for j in 1 2; do
         rm -f w.unseen*
         mkfifo q
-        # A shell starts what runs in its background with SIGINT ignored.
-        perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$UNSEEN" -j "$j" -s w.unseen < q > out 2> err &
+        # A shell starts what runs in its background with SIGINT ignored, nohup all with SIGHUP ignored.
+        perl -e '$SIG{INT} = $SIG{HUP} = "DEFAULT"; exec @ARGV' "$UNSEEN" -j "$j" -s w.unseen < q > out 2> err &
         pid=$!
         exec 3> q
         cat big >&3
