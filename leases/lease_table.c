@@ -118,7 +118,7 @@ static enum unseen_status grow(const struct lease_table *table, struct lease_tab
         memcpy(grown->entries, table->entries, table->end * table->entry_size);
     }
     for (size_t i = 0; i < table->nslots; i++) {
-        if (table->slots[i] != 0) {
+        if (table->slots[i] != 0) { /* NOLINT: without slots nslots is 0 */
             grown->slots[slot_of(grown, key_of(grown, table->slots[i]))] = table->slots[i];
         }
     }

@@ -169,6 +169,7 @@ static bool begins_array(struct unseen_bytes line)
     const char *p = line.data;
     const char *const end = p + line.len;
     bool is_open = false;
+    /* NOLINTNEXTLINE: a line with a length has bytes */
     p += line.len >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     for (; p < end; p++) {
         if (*p == '[' && !is_open) {

@@ -159,7 +159,7 @@ static void put_text(const char *text, const struct option_row *row)
 /* The line of the help as a sentence. */
 static void put_help(const struct option_row *row)
 {
-    char sentence[512];
+    char sentence[512] = "";
     size_t len = 0;
     for (const char *c = row->help; *c && len < sizeof(sentence) - 2; c++) {
         sentence[len++] = *c == '\n' ? ' ' : *c;

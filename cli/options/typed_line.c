@@ -108,6 +108,6 @@ bool typed_line_note(const struct command *command, int argc, char **argv)
                            : command->bit & COMMAND_ON_STORE ? 1
                                                              : 0;
     typed_set(command->called, words, note_words(command, words, copies), nstores);
-    free(copies);
+    free(copies); /* NOLINT: words stay */
     return true;
 }

@@ -169,7 +169,7 @@ enum unseen_status unseen__line_array_load_piece(struct unseen__line_array *arra
     if (array->nbytes >= LARGE && huge >= offset && n >= FULL_PIECE / 2) {
         unseen__memory_large(allocator, array->bytes + huge, UNSEEN__HUGE_PAGE);
     }
-    memcpy(array->bytes + offset, bytes, n);
+    memcpy(array->bytes + offset, bytes, n); /* NOLINT: there is an overlap, so bytes is set */
     array->nloaded += n / UNSEEN__LINE;
     return UNSEEN_OK;
 }

@@ -122,7 +122,7 @@ enum unseen_status unseen__queue_reserve(struct unseen__queue *q, size_t n, size
 static void append_spare(struct unseen__queue *q)
 {
     struct unseen__queue_block *block = q->spare;
-    block->prev = q->tail;
+    block->prev = q->tail; /* NOLINT: unseen__queue_reserve has made it */
     *(q->tail ? &q->tail->next : &q->head) = block;
     q->tail = block;
     q->spare = NULL;
@@ -137,7 +137,7 @@ void unseen__queue_append(struct unseen__queue *q, const struct unseen_key *keys
     }
     if (!last || last->time / step != time / step) {
         last = &q->parts[q->first_part + q->nparts++];
-        last->nkeys = 0;
+        last->nkeys = 0; /* NOLINT: unseen__queue_reserve has made room for it */
     }
     last->time = time;
     last->nkeys += n;

@@ -152,7 +152,7 @@ static PyObject *mask_count(PyObject *self, PyObject *answer)
     PyObject *answers[] = {Py_False, Py_True, Py_None};
     const struct mask *mask = (const struct mask *)self;
     size_t n = 0;
-    for (uint8_t value = 0; value <= MASK_NULL; value++) {
+    for (int value = 0; value <= MASK_NULL; value++) {
         const int is_equal = PyObject_RichCompareBool(answers[value], answer, Py_EQ);
         if (is_equal < 0) {
             return NULL;
