@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hostile images, whose pieces are read when they are first needed. Byte 0 chooses a genuine export
- * with its table. Each 6 bytes that follow are a change: to the table, to a piece, or to the length
- * that can be read; the target corrects the checksum of a changed piece on demand.
+ * Hostile images, whose pages are read when they are first needed. Byte 0 chooses a genuine set
+ * with its table. Each 6 bytes that follow are a change: to the table, to a page, to another chunk,
+ * or to the length that can be read; the target corrects the checksum of a changed page on demand.
  *
  * A set is refused or open. If it is open, a question is answered or refused as CORRUPT, the same
- * each time, and a member is never taken for absent unless a piece was changed under a right
- * checksum. If all pieces are taken, the set is sound, and a copy of it has the same bytes. */
-#include "pieces_check.h"
+ * each time, and a member is never taken for absent unless the table, or a page under a right
+ * checksum, was changed. If all pages are taken, the set is sound, and a copy of it has the same
+ * bytes. */
+#include "pages_check.h"
 
 #include "pool.h"
 #include "target.h"
@@ -17,10 +18,10 @@ enum {
     CHANGE = 6,
     CHANGES_MAX = 50,
     NMEMBERS = 200,
-    FRAME = 24
+    NOTE = 16 /* bytes of the table for each page */
 };
 
-static struct test_pieces bases[NBASES];
+static struct test_pages bases[NBASES];
 static struct test_allocator counting;
 static const struct unseen_allocator allocator = {pool_alloc, pool_free, &counting};
 
@@ -47,14 +48,14 @@ static void setup(void)
             uint8_t verdict;
             require(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
         }
-        test_pieces_make(&bases[number], set);
+        test_pages_make(&bases[number], set);
         unseen_set_free(set);
     }
 }
 
 /* A copy of a base that may be changed. */
 struct lie {
-    struct test_pieces pieces;
+    struct test_pages pages;
     bool resealed;
 };
 
@@ -65,19 +66,27 @@ static void *copy_of(const void *bytes, size_t len)
     return memcpy(copy, bytes, len);
 }
 
-static void lie_start(struct lie *lie, const struct test_pieces *base)
+static void lie_start(struct lie *lie, const struct test_pages *base)
 {
-    *lie = (struct lie){.pieces = *base};
-    lie->pieces.table = copy_of(base->table, base->table_len);
-    lie->pieces.image.bytes = copy_of(base->image.bytes, base->image.len);
+    *lie = (struct lie){.pages = *base};
+    lie->pages.table = copy_of(base->table, base->table_len);
+    lie->pages.rest.bytes = copy_of(base->rest.bytes, base->rest.len);
+    lie->pages.pages.bytes = copy_of(base->pages.bytes, base->pages.len);
+}
+
+/* What the table says of a page. */
+static uint8_t *note_of(const struct test_pages *p, size_t page)
+{
+    const size_t npages = p->pages.len / COMPACT_PAGE;
+    return p->table + p->table_len - (npages - page) * NOTE;
 }
 
 static void change(struct lie *lie, const uint8_t *c)
 {
-    struct test_pieces *p = &lie->pieces;
+    struct test_pages *p = &lie->pages;
     const size_t at = load_le16(c + 1);
-    size_t len;
-    uint8_t *chunk = test_chunk(&p->image, 1 + c[0] / 8 % (p->image.n - 1), &len);
+    const size_t page = c[0] / 8 % (p->pages.len / COMPACT_PAGE);
+    uint8_t *bytes = p->pages.bytes + page * COMPACT_PAGE;
     switch (c[0] % 8) {
     case 0:
     case 1:
@@ -92,21 +101,20 @@ static void change(struct lie *lie, const uint8_t *c)
         p->table_len += p->table_len == 0;
         break;
     case 4:
-        p->readable = at * (size_t)16 % (p->image.len + 1);
+        p->readable = at * (size_t)16 % (p->pages.len + 1);
         break;
-    case 5: /* a head */
-        chunk[at % (FRAME + 16)] = c[3];
+    case 5:
+        p->rest.bytes[at % p->rest.len] ^= c[3];
         break;
     case 6:
-        chunk[at % len] ^= c[3];
+        bytes[at % COMPACT_PAGE] ^= c[3];
         break;
-    default: /* a word of a page */
-        if (len > COMPACT_PAGE) {
-            store_le32(chunk + FRAME + 16 + at / 4 * 4 % COMPACT_PAGE, load_le32(c + 2));
-        }
+    default: /* a word */
+        store_le32(bytes + at / 4 * 4 % COMPACT_PAGE, load_le32(c + 2));
     }
-    if (c[0] % 8 > 4 && (c[5] & 1)) {
-        test_repair(chunk, len);
+    lie->resealed |= c[0] % 8 < 4; /* the checksum of the table is the caller's */
+    if (c[0] % 8 > 5 && (c[5] & 1) && p->table_len > (size_t)(p->pages.len / COMPACT_PAGE) * NOTE) {
+        store_le64(note_of(p, page) + 8, unseen__checksum(bytes, COMPACT_PAGE));
         lie->resealed = true;
     }
 }
@@ -152,16 +160,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 1, n = 0; i + CHANGE <= size && n < CHANGES_MAX; i += CHANGE, n++) {
         change(&lie, data + i);
     }
-    const enum unseen_status status = test_pieces_open(&lie.pieces, &options, &set);
+    const enum unseen_status status = test_pages_open(&lie.pages, &options, &set);
     require(status == UNSEEN_OK || status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_MISMATCH);
     if (status == UNSEEN_OK) {
         ask(&lie, set);
         use(set, &options);
         unseen_set_free(set);
-        require(lie.pieces.nreleased == 1);
+        require(lie.pages.nreleased == 1);
     }
     require(counting.nlive == 0);
-    free(lie.pieces.table);
-    free(lie.pieces.image.bytes);
+    free(lie.pages.table);
+    free(lie.pages.rest.bytes);
+    free(lie.pages.pages.bytes);
     return 0;
 }

@@ -5,6 +5,7 @@
 #ifndef UNSEEN_TESTS_SET_CHECK_H
 #define UNSEEN_TESTS_SET_CHECK_H
 
+#include "hash/chunk_file.h"
 #include "test.h"
 
 #include "hash/checksum.h"
@@ -191,14 +192,16 @@ struct test_image {
     size_t n;
 };
 
-static inline struct test_image test_export(const struct unseen_set *set)
+/* The chunks that `next` gives. */
+static inline struct test_image test_export_by(unseen__chunk_next *next,
+                                               const struct unseen_set *set)
 {
     static uint8_t buf[UNSEEN_CHUNK_MAX];
     struct test_image image = {0};
     uint64_t cursor = 0;
     for (;;) {
         size_t len = 0;
-        if (unseen_set_export(set, &cursor, buf, sizeof(buf), &len) != UNSEEN_OK) {
+        if (next(set, &cursor, buf, sizeof(buf), &len) != UNSEEN_OK) {
             abort();
         }
         if (len == 0) {
@@ -213,6 +216,11 @@ static inline struct test_image test_export(const struct unseen_set *set)
         image.len += len;
         image.end[image.n++] = image.len;
     }
+}
+
+static inline struct test_image test_export(const struct unseen_set *set)
+{
+    return test_export_by(unseen__set_next_chunk, set);
 }
 
 static inline void test_image_free(struct test_image *image)

@@ -94,6 +94,16 @@ int unseen__file_write(int fd, uint64_t offset, const void *data, size_t len)
     return 0;
 }
 
+void unseen__file_jumps(int fd, bool jumps)
+{
+#ifdef POSIX_FADV_RANDOM
+    (void)posix_fadvise(fd, 0, 0, jumps ? POSIX_FADV_RANDOM : POSIX_FADV_NORMAL); /* advice only */
+#else
+    (void)fd;
+    (void)jumps;
+#endif
+}
+
 int unseen__file_sync(int fd)
 {
     while (fdatasync(fd) != 0) {

@@ -17,17 +17,15 @@ struct unseen__filter {
     const struct unseen__filter_ops *ops;
 };
 
-/* The pieces of an export that is kept somewhere, as chunks without gaps (hash/chunk.h). The
- * compact filter reads a piece when it first needs it. */
-struct unseen__pieces {
-    /* Reads len bytes at `offset`. Errors: CORRUPT if there are fewer, IO. */
+/* The pages of a compact filter that stand in a file, one behind the other, and are read when they
+ * are first needed. */
+struct unseen__pages {
+    /* Reads len bytes, `offset` bytes behind the start of the first page. Errors: CORRUPT if there
+     * are fewer, IO. */
     enum unseen_status (*read)(void *context, uint64_t offset, uint8_t *buf, size_t len);
     void (*release)(void *context);
     void *context;
-    uint64_t start; /* the offset of the chunk with the first piece */
-    uint64_t end;   /* all chunks end before */
-    uint64_t id;    /* of the export, */
-    uint32_t kind;  /* and the kind of its pieces, as each chunk must name them */
+    uint64_t n; /* how many pages there are */
 };
 
 /* A set is 2^prefix_bits filters. */

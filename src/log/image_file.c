@@ -52,6 +52,14 @@ static enum unseen_status image_damaged(const struct unseen__image *image, uint6
                          image->path, (unsigned long long)offset);
 }
 
+/* The size of the file. */
+static uint64_t size_of_image(const struct unseen__image_header *header)
+{
+    return header->npages > 0
+               ? unseen__image_pages_offset(header) + header->npages * UNSEEN__IMAGE_PAGE
+               : UNSEEN__IMAGE_HEADER_LEN + header->body_len + header->tail_len;
+}
+
 static enum unseen_status open_and_read(struct unseen__image *image, struct unseen_error *error)
 {
     uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
@@ -74,9 +82,8 @@ static enum unseen_status open_and_read(struct unseen__image *image, struct unse
         return unseen__error_status(error, status, image->path);
     }
     const struct unseen__image_header *header = &image->header;
-    if (status != UNSEEN_OK || image->size < UNSEEN__IMAGE_HEADER_LEN ||
-        header->tail_len > image->size - UNSEEN__IMAGE_HEADER_LEN ||
-        header->body_len != image->size - UNSEEN__IMAGE_HEADER_LEN - header->tail_len) {
+    if (status != UNSEEN_OK || header->body_len > image->size || header->tail_len > image->size ||
+        header->npages > image->size / UNSEEN__IMAGE_PAGE || image->size != size_of_image(header)) {
         return image_damaged(image, 0, error);
     }
     image->offset = UNSEEN__IMAGE_HEADER_LEN;
@@ -145,13 +152,6 @@ enum unseen_status unseen__image_next(struct unseen__image *image, const uint8_t
     return UNSEEN_OK;
 }
 
-void unseen__image_seek(struct unseen__image *image, uint64_t offset)
-{
-    image->offset = offset;
-    image->buf_offset = offset;
-    image->len = 0;
-}
-
 enum unseen_status unseen__image_read(const struct unseen__image *image, uint64_t offset,
                                       uint8_t *buf, size_t len)
 {
@@ -192,8 +192,9 @@ static enum unseen_status image_flush(struct writer *w, struct unseen_error *err
     return code ? unseen__error_io(error, "write", w->name, code) : UNSEEN_OK;
 }
 
-static enum unseen_status write_body(struct writer *w, unseen__chunk_next *next, const void *object,
-                                     struct unseen_error *error)
+/* Writes what `next` gives. */
+static enum unseen_status write_all(struct writer *w, unseen__chunk_next *next, const void *object,
+                                    struct unseen_error *error)
 {
     uint64_t cursor = 0;
     for (;;) {
@@ -215,8 +216,8 @@ static enum unseen_status write_body(struct writer *w, unseen__chunk_next *next,
 }
 
 static enum unseen_status write_file(struct writer *w, const struct unseen__log *log,
-                                     struct unseen__image_header *header, unseen__chunk_next *next,
-                                     const void *object, const uint8_t *tail, size_t tail_len,
+                                     struct unseen__image_header *header,
+                                     const struct unseen__image_parts *parts,
                                      struct unseen_error *error)
 {
     uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
@@ -232,15 +233,26 @@ static enum unseen_status write_file(struct writer *w, const struct unseen__log 
         return unseen__error_io(error, "write", w->name, code);
     }
     w->offset = UNSEEN__IMAGE_HEADER_LEN;
-    const enum unseen_status status = write_body(w, next, object, error);
+    enum unseen_status status = write_all(w, parts->next, parts->object, error);
     if (status != UNSEEN_OK) {
         return status;
     }
     header->body_len = w->offset - UNSEEN__IMAGE_HEADER_LEN;
-    header->tail_len = tail_len;
-    header->tail_checksum = tail_len > 0 ? unseen__checksum(tail, tail_len) : 0;
+    header->tail_len = parts->tail_len;
+    header->tail_checksum =
+        parts->tail_len > 0 ? unseen__checksum(parts->tail, parts->tail_len) : 0;
+    code = parts->tail_len > 0 ? unseen__file_write(w->fd, w->offset, parts->tail, parts->tail_len)
+                               : 0;
+    if (code == 0 && parts->next_pages) {
+        const uint64_t start = unseen__image_pages_offset(header);
+        w->offset = start;
+        status = write_all(w, parts->next_pages, parts->object, error);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+        header->npages = (w->offset - start) / UNSEEN__IMAGE_PAGE;
+    }
     unseen__image_header_encode(header, bytes);
-    code = tail_len > 0 ? unseen__file_write(w->fd, w->offset, tail, tail_len) : 0;
     code = code ? code : unseen__file_write(w->fd, 0, bytes, sizeof(bytes));
     code = code ? code : unseen__file_sync(w->fd);
     return code ? unseen__error_io(error, "write", w->name, code) : UNSEEN_OK;
@@ -269,8 +281,8 @@ static enum unseen_status check_image_name(const char *name, struct unseen_error
 }
 
 enum unseen_status unseen__image_write(const struct unseen__log *log,
-                                       struct unseen__image_header header, unseen__chunk_next *next,
-                                       const void *object, const uint8_t *tail, size_t tail_len,
+                                       struct unseen__image_header header,
+                                       const struct unseen__image_parts *parts,
                                        struct unseen_error *error)
 {
     const struct unseen_allocator *allocator = &log->allocator;
@@ -283,7 +295,7 @@ enum unseen_status unseen__image_write(const struct unseen__log *log,
     if (status != UNSEEN_OK) {
         goto out;
     }
-    status = write_file(&w, log, &header, next, object, tail, tail_len, error);
+    status = write_file(&w, log, &header, parts, error);
     if (w.fd < 0) {
         goto out;
     }

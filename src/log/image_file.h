@@ -33,9 +33,6 @@ enum unseen_status unseen__image_open(struct unseen__image *image, const struct 
 enum unseen_status unseen__image_next(struct unseen__image *image, const uint8_t **chunk_out,
                                       size_t *len_out, struct unseen_error *error);
 
-/* Goes on with the chunk at this offset, which is at most image->end. */
-void unseen__image_seek(struct unseen__image *image, uint64_t offset);
-
 /* Reads the tail, which is not empty, into tail_len bytes. Errors: CORRUPT, IO. */
 enum unseen_status unseen__image_read_tail(const struct unseen__image *image, uint8_t *tail,
                                            struct unseen_error *error);
@@ -49,12 +46,21 @@ void unseen__image_end_chunks(struct unseen__image *image);
 
 void unseen__image_release(struct unseen__image *image);
 
-/* Writes an image and renames it over the old one. `next` gives the chunks of the object. The tail
- * of tail_len bytes comes behind the chunks. header.body_len, tail_len and tail_checksum are filled
- * in here. Errors: those of `next`, FOREIGN, IO, NOMEM; the old image is then still there. */
+/* What an image is made of. */
+struct unseen__image_parts {
+    const void *object;
+    unseen__chunk_next *next; /* gives the chunks of the object */
+    const uint8_t *tail;      /* comes behind the chunks */
+    size_t tail_len;
+    unseen__chunk_next *next_pages; /* gives the pages at the end; NULL: there are none */
+};
+
+/* Writes an image and renames it over the old one. header.body_len, tail_len, tail_checksum and
+ * npages are filled in here. Errors: those of `next`, FOREIGN, IO, NOMEM; the old image is then
+ * still there. */
 enum unseen_status unseen__image_write(const struct unseen__log *log,
-                                       struct unseen__image_header header, unseen__chunk_next *next,
-                                       const void *object, const uint8_t *tail, size_t tail_len,
+                                       struct unseen__image_header header,
+                                       const struct unseen__image_parts *parts,
                                        struct unseen_error *error);
 
 /* Removes the image. A file of that name that is not an image is renamed to PATH.image.damaged.

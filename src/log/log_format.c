@@ -171,6 +171,7 @@ void unseen__image_header_encode(const struct unseen__image_header *header,
     store_le64(bytes + 128, header->horizon);
     store_le64(bytes + 136, header->nremoved);
     store_le64(bytes + 144, header->nallowed);
+    store_le64(bytes + 152, header->npages);
     store_le64(bytes + 4080, header->record_checksum);
     seal_header(bytes);
 }
@@ -201,6 +202,7 @@ enum unseen_status unseen__image_header_decode(const uint8_t bytes[UNSEEN__IMAGE
     header_out->horizon = load_le64(bytes + 128);
     header_out->nremoved = load_le64(bytes + 136);
     header_out->nallowed = load_le64(bytes + 144);
+    header_out->npages = load_le64(bytes + 152);
     header_out->record_checksum = load_le64(bytes + 4080);
     return header_out->nallowed <= header_out->tail_len / UNSEEN__ALLOWED_LEN ? UNSEEN_OK
                                                                               : UNSEEN_ERR_CORRUPT;

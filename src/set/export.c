@@ -145,6 +145,24 @@ void unseen__set_save_table(const struct unseen_set *set, uint8_t *table)
     unseen__compact_save_table(set->shards[0].filter, table);
 }
 
+enum unseen_status unseen__set_next_rest(const void *set, uint64_t *cursor, void *buf, size_t cap,
+                                         size_t *len_out)
+{
+    *cursor = *cursor == 1 ? 1 + COMPACT_POSITION_KEYS : *cursor;
+    return unseen_set_export(set, cursor, buf, cap, len_out);
+}
+
+enum unseen_status unseen__set_next_pages(const void *set, uint64_t *cursor, void *buf, size_t cap,
+                                          size_t *len_out)
+{
+    const struct unseen_set *from = set;
+    if (cap < (size_t)COMPACT_PAGES_MAX * COMPACT_PAGE) {
+        return UNSEEN_ERR_SPACE;
+    }
+    *len_out = unseen__compact_save_pages(from->shards[0].filter, cursor, buf);
+    return UNSEEN_OK;
+}
+
 /* ---- import ---- */
 
 struct unseen_import {
@@ -342,18 +360,15 @@ enum unseen_status unseen_import_chunk(struct unseen_import *import, const void 
 }
 
 enum unseen_status unseen__import_table(struct unseen_import *import,
-                                        const struct unseen__pieces *given, const uint8_t *table,
-                                        size_t len, uint64_t *end_out)
+                                        const struct unseen__pages *pages, const uint8_t *table,
+                                        size_t len)
 {
     struct unseen_set *set = import->set;
-    struct unseen__pieces pieces = *given;
     if (!set || import->failed || set->ops != &unseen__compact_ops || set->shard_bits > 0) {
         return UNSEEN_ERR_UNSUPPORTED;
     }
-    pieces.id = import->id;
-    pieces.kind = KIND_PIECE;
     const enum unseen_status status =
-        unseen__compact_load_table(set->shards[0].filter, &pieces, table, len, end_out);
+        unseen__compact_load_table(set->shards[0].filter, pages, table, len);
     import->failed = status != UNSEEN_OK;
     set->fetches = status == UNSEEN_OK;
     return status;

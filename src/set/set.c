@@ -549,14 +549,14 @@ enum unseen_status unseen_set_remove_keys(struct unseen_set *set, const struct u
 /* ---- what only a compact filter does ---- */
 
 enum unseen_status unseen__set_fetch_keys(const struct unseen_set *set,
-                                          const struct unseen_key *keys, size_t n)
+                                          const struct unseen_key *keys, size_t n, bool asks_only)
 {
     struct unseen__shard *shard = &set->shards[0];
-    if (unseen__compact_has_pieces(shard->filter, keys, n)) {
+    if (unseen__compact_has_groups(shard->filter, keys, n)) {
         return UNSEEN_OK;
     }
     pthread_mutex_lock(&shard->lock);
-    const enum unseen_status status = unseen__compact_fetch(shard->filter, keys, n);
+    const enum unseen_status status = unseen__compact_fetch(shard->filter, keys, n, asks_only);
     pthread_mutex_unlock(&shard->lock);
     return status;
 }

@@ -31,7 +31,7 @@ struct unseen_set {
     struct unseen__shard *shards;
     unsigned shard_bits;
     bool shared;  /* take the locks */
-    bool fetches; /* pieces are read when they are first needed */
+    bool fetches; /* pages are read when they are first needed */
     /* NULL: none. Keys that the filter takes for present by error, and how often each counts: see
      * UNSEEN__ALLOWED_ABSENT. Of one filter only: the set is not shared. */
     struct unseen__stash *allowed;
@@ -87,13 +87,13 @@ void unseen__import_limit(struct unseen_import *import, uint64_t nbytes);
  * its own. Call it before the first chunk. */
 void unseen__import_lend_url(struct unseen_import *import, const struct unseen_url *url);
 
-/* Takes the first pieces of an import from a table (filter.h), to be read when they are first
- * needed. Call it after the chunk of the header; then import the chunks from *end_out on. The
- * caller fills in pieces, but not id and kind. After success the set owns *pieces. Errors:
- * UNSUPPORTED (this filter has no table), CORRUPT, NOMEM. */
+/* Takes the groups of an import from a table, and their pages from a file, when they are first
+ * needed (filter.h). Call it after the chunk of the header; then import the chunks of the rest.
+ * After success the set owns *pages. Errors: UNSUPPORTED (this filter has no table), CORRUPT,
+ * NOMEM. */
 enum unseen_status unseen__import_table(struct unseen_import *import,
-                                        const struct unseen__pieces *pieces, const uint8_t *table,
-                                        size_t len, uint64_t *end_out);
+                                        const struct unseen__pages *pages, const uint8_t *table,
+                                        size_t len);
 
 /* The number of filters. */
 UNSEEN_INLINE size_t unseen__set_nshards(const struct unseen_set *set)
@@ -108,19 +108,26 @@ uint64_t unseen__set_nkeys(const struct unseen_set *set);
 enum unseen_status unseen__set_next_chunk(const void *set, uint64_t *cursor, void *buf, size_t cap,
                                           size_t *len_out);
 
-/* The length of the table of an export, and the table. 0: an export of this set has no table. */
+/* The length of the table of a set, and the table. 0: this set has no table. */
 size_t unseen__set_table_len(const struct unseen_set *set);
 void unseen__set_save_table(const struct unseen_set *set, uint8_t *table);
 
-/* Reads the pieces that n keys need, all pieces if keys is NULL. The set fetches. Errors:
- * those of fetch in filter.h. */
-enum unseen_status unseen__set_fetch_keys(const struct unseen_set *set,
-                                          const struct unseen_key *keys, size_t n);
+/* As unseen__set_next_chunk, of a set with a table: the chunks without groups; and the pages of its
+ * groups, in the order of the table. */
+enum unseen_status unseen__set_next_rest(const void *set, uint64_t *cursor, void *buf, size_t cap,
+                                         size_t *len_out);
+enum unseen_status unseen__set_next_pages(const void *set, uint64_t *cursor, void *buf, size_t cap,
+                                          size_t *len_out);
 
-/* Reads all pieces that have not been read. */
+/* Reads what n keys need, everything if keys is NULL; less for one that asks only. The set fetches.
+ * Errors: those of fetch in compact.h. */
+enum unseen_status unseen__set_fetch_keys(const struct unseen_set *set,
+                                          const struct unseen_key *keys, size_t n, bool asks_only);
+
+/* Reads all that has not been read. */
 UNSEEN_INLINE enum unseen_status unseen__set_fetch_all(const struct unseen_set *set)
 {
-    return set->fetches ? unseen__set_fetch_keys(set, NULL, 0) : UNSEEN_OK;
+    return set->fetches ? unseen__set_fetch_keys(set, NULL, 0, false) : UNSEEN_OK;
 }
 
 #define UNSEEN__BITS_PER_KEY_MAX 1e6
@@ -251,7 +258,7 @@ UNSEEN_INLINE enum unseen_status unseen__set_run_filters(const struct unseen_set
     if (operation == UNSEEN__REMOVE && !set->ops->remove) {
         status = UNSEEN_ERR_UNSUPPORTED;
     } else if (UNSEEN_UNLIKELY(set->fetches)) {
-        status = unseen__set_fetch_keys(set, keys, n);
+        status = unseen__set_fetch_keys(set, keys, n, operation == UNSEEN__CONTAINS);
     }
     if (status == UNSEEN_OK) {
         status = set->shared ? unseen__set_run_shared(set, operation, keys, n, verdicts, &ndone)

@@ -322,6 +322,10 @@ static enum unseen_status compare_image(const struct unseen_store *store,
 {
     struct unseen_set *set = NULL;
     enum unseen_status status = unseen__image_load(store, image, &set, damage);
+    if (status == UNSEEN_OK && (status = unseen__set_fetch_all(set)) != UNSEEN_OK) {
+        unseen__image_report_unread(store, status, damage);
+        unseen_set_free(set);
+    }
     if (status == UNSEEN_ERR_NOMEM || status == UNSEEN_ERR_IO) {
         if (error) {
             *error = *damage;

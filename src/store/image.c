@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "set/set.h"
 #include "store/store.h"
@@ -151,17 +152,27 @@ enum unseen_status unseen__image_find(const struct unseen_store *store, struct u
 
 /* ---- loading ---- */
 
-/* The image that a set reads its pieces from. */
+/* The image that a set reads its pages from. */
 struct source {
     struct unseen_allocator allocator;
     struct unseen__image image;
+    uint64_t end; /* of what was read last */
+    bool is_random;
     bool belongs_to_set;
 };
 
+/* For a page somewhere in the file the kernel would read 32 KB or more ahead. */
 static enum unseen_status read_source(void *context, uint64_t offset, uint8_t *buf, size_t len)
 {
-    const struct source *source = context;
-    return unseen__image_read(&source->image, offset, buf, len);
+    struct source *source = context;
+    const uint64_t at = unseen__image_pages_offset(&source->image.header) + offset;
+    const bool is_random = at != source->end;
+    if (is_random != source->is_random) {
+        unseen__file_jumps(source->image.fd, is_random);
+        source->is_random = is_random;
+    }
+    source->end = at + len;
+    return unseen__image_read(&source->image, at, buf, len);
 }
 
 /* Before the set is complete, the source belongs to the loader. */
@@ -208,35 +219,23 @@ static enum unseen_status import_chunks(struct unseen_import *import, struct uns
     return status;
 }
 
-/* Gives the pieces that the table names to the set, to be read later. The next chunk is then the
- * one behind them. */
+/* Imports the chunk of the header, and gives the table and the pages to the set. */
 static enum unseen_status import_table(struct unseen_import *import, struct source *source,
                                        const uint8_t *table, struct unseen_error *error)
 {
     struct unseen__image *image = &source->image;
-    const struct unseen__pieces pieces = {.read = read_source,
-                                          .release = release_source,
-                                          .context = source,
-                                          .start = image->offset,
-                                          .end = image->end};
-    const size_t len = (size_t)unseen__image_table_len(&image->header);
-    uint64_t end = 0;
-    const enum unseen_status status = unseen__import_table(import, &pieces, table, len, &end);
-    unseen__image_seek(image, end);
-    return status == UNSEEN_OK ? status : import_error(error, status, image, image->end);
-}
-
-/* As import_chunks, but pieces that a table names stay in the file. */
-static enum unseen_status import_rest_later(struct unseen_import *import, struct source *source,
-                                            const uint8_t *table, struct unseen_error *error)
-{
+    const struct unseen__pages pages = {.read = read_source,
+                                        .release = release_source,
+                                        .context = source,
+                                        .n = image->header.npages};
     size_t len = 0;
-    enum unseen_status status =
-        image_import_chunk(import, &source->image, &len, error); /* the header */
-    if (status == UNSEEN_OK) {
-        status = import_table(import, source, table, error);
+    enum unseen_status status = image_import_chunk(import, image, &len, error);
+    if (status != UNSEEN_OK) {
+        return status;
     }
-    return status == UNSEEN_OK ? import_chunks(import, &source->image, error) : status;
+    status = unseen__import_table(import, &pages, table,
+                                  (size_t)unseen__image_table_len(&image->header));
+    return status == UNSEEN_OK ? status : import_error(error, status, image, image->end);
 }
 
 /* CORRUPT if the set is not one of this store; it is the caller's then, too. */
@@ -273,25 +272,6 @@ static enum unseen_status start_import(const struct unseen_store *store,
     return UNSEEN_OK;
 }
 
-/* The table must be that of the set. */
-static enum unseen_status check_table(const struct unseen_store *store,
-                                      const struct unseen__image *image, const uint8_t *table,
-                                      const struct unseen_set *set, struct unseen_error *error)
-{
-    const size_t len = unseen__set_table_len(set);
-    if (unseen__image_table_len(&image->header) != len) {
-        return import_error(error, UNSEEN_ERR_CORRUPT, image, image->end);
-    }
-    uint8_t *wanted = unseen__alloc(&store->allocator, len, 64);
-    if (!wanted) {
-        return unseen__error_status(error, UNSEEN_ERR_NOMEM, image->path);
-    }
-    unseen__set_save_table(set, wanted);
-    const bool is_equal = memcmp(table, wanted, len) == 0;
-    unseen__free(&store->allocator, wanted, len);
-    return is_equal ? UNSEEN_OK : import_error(error, UNSEEN_ERR_CORRUPT, image, image->end);
-}
-
 /* Reads the tail, NULL if it is empty. The caller frees it. */
 static enum unseen_status read_tail(const struct unseen_store *store,
                                     const struct unseen__image *image, uint8_t **tail_out,
@@ -305,8 +285,7 @@ static enum unseen_status read_tail(const struct unseen_store *store,
     return len > 0 ? unseen__image_read_tail(image, *tail_out, error) : UNSEEN_OK;
 }
 
-/* Makes the set from the chunks of the image; with a source, the pieces that the table names stay
- * in the file. */
+/* Makes the set from the chunks of the image, or with a source, from its table and the chunks. */
 static enum unseen_status import_set(const struct unseen_store *store, struct unseen__image *image,
                                      struct source *source, const uint8_t *table,
                                      struct unseen_set **set_out, struct unseen_error *error)
@@ -316,8 +295,8 @@ static enum unseen_status import_set(const struct unseen_store *store, struct un
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = source ? import_rest_later(import, source, table, error)
-                    : import_chunks(import, image, error);
+    status = source ? import_table(import, source, table, error) : UNSEEN_OK;
+    status = status == UNSEEN_OK ? import_chunks(import, image, error) : status;
     if (status != UNSEEN_OK) {
         unseen_import_free(import);
         return status;
@@ -339,9 +318,6 @@ static enum unseen_status load_set(const struct unseen_store *store, struct unse
     if (status == UNSEEN_OK) {
         status = import_set(store, image, source, tail, &set, error);
     }
-    if (status == UNSEEN_OK && !source && table_len > 0) {
-        status = check_table(store, image, tail, set, error);
-    }
     if (status == UNSEEN_OK) {
         status =
             unseen__set_load_allowed(set, tail ? tail + table_len : NULL, (size_t)header.nallowed);
@@ -359,15 +335,8 @@ static enum unseen_status load_set(const struct unseen_store *store, struct unse
 enum unseen_status unseen__image_load(const struct unseen_store *store, struct unseen__image *image,
                                       struct unseen_set **set_out, struct unseen_error *error)
 {
-    return load_set(store, image, NULL, set_out, error);
-}
-
-enum unseen_status unseen__image_load_later(const struct unseen_store *store,
-                                            struct unseen__image *image,
-                                            struct unseen_set **set_out, struct unseen_error *error)
-{
-    if (unseen__image_table_len(&image->header) == 0) {
-        return unseen__image_load(store, image, set_out, error);
+    if (image->header.npages == 0) {
+        return load_set(store, image, NULL, set_out, error);
     }
     struct source *source =
         unseen__alloc(&store->allocator, sizeof(*source), _Alignof(struct source));
@@ -384,8 +353,8 @@ enum unseen_status unseen__image_load_later(const struct unseen_store *store,
     unseen__image_end_chunks(&source->image);
     source->belongs_to_set = true;
     *image = source->image;
-    image->fd = -1; /* the set has the file, and the path */
-    image->path = NULL;
+    image->fd = -1; /* the set has the file */
+    source->image.path = NULL;
     return UNSEEN_OK;
 }
 
@@ -456,8 +425,14 @@ enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_
     if (header.nallowed > 0) {
         unseen__set_save_allowed(store->set, tail + table_len);
     }
-    const enum unseen_status status =
-        unseen__image_write(log, header, unseen__set_next_chunk, store->set, tail, len, error);
+    const struct unseen__image_parts parts = {
+        .object = store->set,
+        .next = table_len > 0 ? unseen__set_next_rest : unseen__set_next_chunk,
+        .tail = tail,
+        .tail_len = len,
+        .next_pages = table_len > 0 ? unseen__set_next_pages : NULL,
+    };
+    const enum unseen_status status = unseen__image_write(log, header, &parts, error);
     unseen__free(&store->allocator, tail, len);
     return status;
 }

@@ -122,7 +122,7 @@ static enum unseen_status gone_take(struct unseen__gone *gone, struct unseen_key
 static enum unseen_status fetch(const struct unseen_store *store, const struct unseen_key *keys,
                                 size_t n)
 {
-    return store->set->fetches ? unseen__set_fetch_keys(store->set, keys, n) : UNSEEN_OK;
+    return store->set->fetches ? unseen__set_fetch_keys(store->set, keys, n, false) : UNSEEN_OK;
 }
 
 /* Takes n keys out of the set, which has all of them in memory: nothing can fail. */

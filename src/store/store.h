@@ -222,17 +222,11 @@ enum unseen_status unseen__image_find(const struct unseen_store *store, struct u
                                       struct unseen__output *output_out, bool *log_is_damaged_out,
                                       struct unseen_error *error);
 
-/* Makes a set from the chunks, and checks the table against it. Errors: CORRUPT, IO, NOMEM, and
- * others of unseen_import_chunk. */
+/* Makes a set from the image. The set of an image with a table takes the file out of *image, and
+ * reads its pages when they are first needed. Errors: CORRUPT, IO, NOMEM, and others of
+ * unseen_import_chunk. */
 enum unseen_status unseen__image_load(const struct unseen_store *store, struct unseen__image *image,
                                       struct unseen_set **set_out, struct unseen_error *error);
-
-/* As unseen__image_load, but if the image has a table, most of it is read when it is first needed.
- * The set then takes the file out of *image. */
-enum unseen_status unseen__image_load_later(const struct unseen_store *store,
-                                            struct unseen__image *image,
-                                            struct unseen_set **set_out,
-                                            struct unseen_error *error);
 
 /* Says that a part of the image cannot be read: CORRUPT, IO. */
 void unseen__image_report_unread(const struct unseen_store *store, enum unseen_status cause,

@@ -193,7 +193,7 @@ static enum unseen_status use_image(struct unseen_store *store, struct unseen_er
     if (status == UNSEEN_OK) {
         const struct unseen__image_header header = image.header;
         const uint64_t time = image.log_time;
-        status = unseen__image_load_later(store, &image, &set, &trouble);
+        status = unseen__image_load(store, &image, &set, &trouble);
         store->info.image_bytes = image.size;
         unseen__image_release(&image);
         if (status == UNSEEN_OK) {

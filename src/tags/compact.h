@@ -141,26 +141,27 @@ struct compact_loaded {
     struct compact_group group;
 };
 
-/* A group of a table, and where its piece is. */
+/* A group of a table, and where its pages are. */
 struct compact_place {
     uint64_t path;
-    uint64_t offset;
+    uint32_t first; /* the number of its first page in the file */
     uint8_t depth;
-    bool is_read;
 };
 
 /* Groups that are in the directory and have pages, whose contents may not have been read yet. */
 struct compact_unread {
-    struct unseen__pieces pieces;
+    struct unseen__pages pages;
     struct compact_place *places; /* of all groups of the table, by path */
     size_t nplaces;
+    uint8_t *notes; /* for each page of the file, as in the table: its full map and checksum */
     /* The next two are read and written atomically. */
-    size_t nleft; /* groups not read yet */
-    uint64_t
-        *bits; /* by the top region_bits bits of a path: 1: a group there may not be read yet */
+    size_t nleft;   /* pages not read yet */
+    uint64_t *bits; /* by the top region_bits bits of a path: 1: a page there may not be read yet */
     unsigned region_bits;
-    uint8_t *buf; /* a chunk */
-    /* The tags that these groups must have together, as compact.generations. */
+    uint64_t *page_bits; /* by the number of a page: 1: it has not been read */
+    size_t npage_words;
+    uint8_t *buf; /* the pages of a group */
+    /* The tags that these pages must have together, as compact.generations. */
     uint64_t generations[COMPACT_GENERATIONS];
 };
 
@@ -305,34 +306,36 @@ void unseen__compact_load_release(struct compact *c);
 /* Appends an empty group to the loaded ones, with pages of undefined contents. */
 enum unseen_status unseen__compact_load_empty(struct compact *c, uint64_t path, unsigned depth,
                                               unsigned npages, struct compact_group **group_out);
-/* Whether a piece has the head and the length of a group of this filter. */
-bool unseen__compact_is_sound_group(const struct compact *c, const uint8_t *piece, size_t len);
-/* Copies the pages of a sound piece to the pages of the group, and counts the tags. CORRUPT if a
- * tag cannot be where it is. */
-enum unseen_status unseen__compact_load_pages(struct compact *c, const uint8_t *piece,
-                                              const struct compact_group *group,
-                                              uint64_t generations[COMPACT_GENERATIONS],
-                                              uint64_t *ntags);
+/* Takes the bytes of n pages of a group, from `first` on, with their full maps, and counts the
+ * tags. False if a tag cannot be where it is. */
+bool unseen__compact_load_pages(struct compact *c, const struct compact_group *group,
+                                unsigned first, unsigned n, const uint8_t *bytes,
+                                const uint64_t *full, uint64_t generations[COMPACT_GENERATIONS],
+                                uint64_t *ntags);
 
-/* compact_fetch.c: groups that are read when they are first needed. The table of an export
- * (table_len bytes) says which groups come first in it. */
+/* compact_fetch.c: pages that are read when they are first needed. The table (table_len bytes) says
+ * which groups there are and what is known of each page. */
 size_t unseen__compact_table_len(const struct unseen__filter *filter);
 void unseen__compact_save_table(const struct unseen__filter *filter, uint8_t *table);
-/* Takes the place of load_piece for these groups; *end_out is the offset behind them. After success
- * the filter owns *pieces, and calls release. Every byte of table and pieces may be hostile. */
+/* Writes the pages of the next group, in the order of the table, and returns their length; 0 is the
+ * end. *position is 0 at first. */
+size_t unseen__compact_save_pages(const struct unseen__filter *filter, uint64_t *position,
+                                  uint8_t *buf);
+/* Takes the place of load_piece for all groups. After success the filter owns *pages, and calls
+ * release. Every byte of table and pages may be hostile. */
 enum unseen_status unseen__compact_load_table(struct unseen__filter *filter,
-                                              const struct unseen__pieces *pieces,
-                                              const uint8_t *table, size_t len, uint64_t *end_out);
-/* True if the pieces that n keys need have been read (keys NULL: all pieces). It may run beside
- * fetch, contains and itself. The filter must have the pieces of the keys before add, contains and
- * remove, and all pieces before the other operations on pieces. */
-bool unseen__compact_has_pieces(const struct unseen__filter *filter, const struct unseen_key *keys,
+                                              const struct unseen__pages *pages,
+                                              const uint8_t *table, size_t len);
+/* True if the groups of n keys have been read (keys NULL: all groups). It may run beside fetch,
+ * contains and itself. The filter must have the groups of the keys before add and remove, their
+ * pages before contains, and all groups before the other operations on pieces. */
+bool unseen__compact_has_groups(const struct unseen__filter *filter, const struct unseen_key *keys,
                                 size_t n);
-/* Reads these pieces. Contains may run meanwhile, for keys whose pieces have been read. Errors:
- * CORRUPT, those of pieces->read. The filter then has no key of that piece, and another fetch tries
- * again. */
+/* Reads the groups of n keys, or all groups, or for one that only asks, the pages of the keys.
+ * Contains may run meanwhile, for keys whose pages have been read. Errors: CORRUPT, those of
+ * pages->read. The filter then has no key of that page, and another fetch tries again. */
 enum unseen_status unseen__compact_fetch(struct unseen__filter *filter,
-                                         const struct unseen_key *keys, size_t n);
+                                         const struct unseen_key *keys, size_t n, bool asks_only);
 void unseen__compact_unread_release(struct compact *c);
 
 /* compact_merge.c: union */

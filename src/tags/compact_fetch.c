@@ -1,82 +1,117 @@
 /* SPDX-License-Identifier: MIT
  *
- * Groups that are read when they are first needed. An image of 10^8 keys has 545 MB, and a program
- * that asks for one URL needs one group of it: 60 KB.
+ * Pages that are read when they are first needed. An image of 10^8 keys has 545 MB, and a program
+ * that asks for one URL needs one page of it: 4 KB.
  *
- * The table of an export has the depth and the number of pages of every group. Groups stand in the
- * export by their path, and have no gaps between them, so their paths and offsets follow
- * (docs/format.md, "Table"). From the table alone the whole directory is made, and every group gets
- * its pages, which nobody touches before they are read. So no address changes when a group is read,
- * and other threads may ask other groups meanwhile. A bit for each region, which is all paths with
- * the same top bits, says that a group of it has not been read: readers see the bit go after the
- * pages of the group are complete. There are some 8 regions to a group, so the bits stay in the
- * first-level cache. In a set of hostile keys, groups may be so deep that a region has several:
- * these are read together.
+ * The table has the depth and the number of pages of every group, and the full map and the checksum
+ * of every page. The pages stand in the file by the paths of their groups, without gaps, so paths
+ * and offsets follow (docs/format.md, "Table"). From the table alone the whole directory is made,
+ * and every group gets its pages, which nobody touches before they are read. So no address changes
+ * when a page is read, and other threads may ask other pages meanwhile.
  *
- * The numbers of keys and of generations are those of the table, until the last group is read. By
+ * A question needs the page of its key. The second question of a group reads the whole group, as a
+ * run that asks much will need it. An add or a removal may move tags within the group, and needs
+ * all of it. A bit for each region, which is all paths with the same top bits, says that a page
+ * there has not been read: other threads see the bit go after the pages are complete. There are
+ * some 8 regions to a group, so the bits stay in the first-level cache. In a set of hostile keys,
+ * groups may be so deep that a region has several. Under the lock of the set, a bit for each page
+ * says whether that page has been read.
+ *
+ * The numbers of keys and of generations are those of the table, until the last page is read. By
  * then they have been compared with the tags that are there. */
 #include "tags/compact.h"
 
-#include "hash/chunk.h"
+#include "hash/checksum.h"
+#include "tags/compact_ops.h"
 
 enum {
     TABLE_HEAD = 8 + 8 * COMPACT_GENERATIONS,
-    TABLE_GROUP = 2 /* bytes for each group */
+    TABLE_GROUP = 4, /* bytes for each group, */
+    TABLE_PAGE = 16  /* and for each page */
 };
 
-static size_t table_len(uint64_t ngroups)
+static size_t groups_len(uint64_t ngroups)
 {
-    return TABLE_HEAD + (((size_t)ngroups * TABLE_GROUP + 7) & ~(size_t)7);
+    return ((size_t)ngroups * TABLE_GROUP + 7) & ~(size_t)7;
 }
 
-/* ---- the table ---- */
+static size_t table_len(uint64_t ngroups, uint64_t npages)
+{
+    return TABLE_HEAD + groups_len(ngroups) + (size_t)npages * TABLE_PAGE;
+}
+
+/* ---- saving ---- */
 
 size_t unseen__compact_table_len(const struct unseen__filter *filter)
 {
-    return table_len(compact_from_const(filter)->ngroups);
+    const struct compact *c = compact_from_const(filter);
+    return table_len(c->ngroups, c->npages);
 }
 
 void unseen__compact_save_table(const struct unseen__filter *filter, uint8_t *table)
 {
     const struct compact *c = compact_from_const(filter);
     uint8_t *p = table + TABLE_HEAD;
+    uint8_t *note = p + groups_len(c->ngroups);
     uint64_t path = 0;
-    memset(table, 0, table_len(c->ngroups));
+    memset(table, 0, TABLE_HEAD + groups_len(c->ngroups));
     store_le64(table, c->ngroups);
     for (size_t i = 0; i < COMPACT_GENERATIONS; i++) {
         store_le64(table + 8 + 8 * i, c->generations[i]);
     }
     do {
         const struct compact_group *group = compact_find(c, path);
-        *p++ = group->depth;
-        *p++ = group->npages;
+        p[0] = group->depth;
+        p[1] = group->npages;
+        store_le16(p + 2, group->stuck);
+        p += TABLE_GROUP;
+        for (unsigned i = 0; i < group->npages; i++, note += TABLE_PAGE) {
+            store_le64(note, *compact_full(c, group->page[i]));
+            store_le64(note + 8, unseen__checksum(compact_page(c, group->page[i]), COMPACT_PAGE));
+        }
         path = compact_next_path(path, group->depth);
     } while (path);
 }
 
+size_t unseen__compact_save_pages(const struct unseen__filter *filter, uint64_t *position,
+                                  uint8_t *buf)
+{
+    const struct compact *c = compact_from_const(filter);
+    if (*position == COMPACT_POSITION_KEYS) {
+        return 0;
+    }
+    const struct compact_group *group = compact_find(c, *position << 16);
+    for (unsigned p = 0; p < group->npages; p++) {
+        memcpy(buf + (size_t)p * COMPACT_PAGE, compact_page(c, group->page[p]), COMPACT_PAGE);
+    }
+    *position += COMPACT_POSITION_KEYS >> group->depth;
+    return (size_t)group->npages * COMPACT_PAGE;
+}
+
+/* ---- the table ---- */
+
 /* Adds the groups of the table, without their contents, to the loaded ones. */
-static enum unseen_status load_groups(struct compact *c, const uint8_t *p, uint64_t *end_out)
+static enum unseen_status load_groups(struct compact *c, const uint8_t *p)
 {
     struct compact_unread *u = c->unread;
     uint64_t path = 0;
-    uint64_t offset = u->pieces.start;
+    uint64_t first = 0;
     for (size_t i = 0; i < u->nplaces; i++, p += TABLE_GROUP) {
         struct compact_group *group;
-        const size_t len = CHUNK_HEAD + compact_piece_len(p[1]) + CHUNK_TAIL;
         if (p[0] > COMPACT_DEPTH_MAX || p[1] < COMPACT_PAGES_MIN || p[1] > COMPACT_PAGES_MAX ||
-            len > u->pieces.end - offset) {
+            load_le16(p + 2) > COMPACT_STUCK_MAX || p[1] > u->pages.n - first) {
             return UNSEEN_ERR_CORRUPT;
         }
         const enum unseen_status status = unseen__compact_load_empty(c, path, p[0], p[1], &group);
         if (status != UNSEEN_OK) {
             return status;
         }
-        u->places[i] = (struct compact_place){path, offset, p[0], false};
+        group->stuck = load_le16(p + 2);
+        u->places[i] = (struct compact_place){path, (uint32_t)first, p[0]};
         path = compact_next_path(path, p[0]);
-        offset += len;
+        first += p[1];
     }
-    *end_out = offset;
-    return UNSEEN_OK;
+    return first == u->pages.n ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
 }
 
 static size_t nwords_of(const struct compact_unread *u)
@@ -92,30 +127,44 @@ static enum unseen_status make_bits(struct compact *c)
         u->region_bits++;
     }
     const size_t size = nwords_of(u) * sizeof(*u->bits);
+    u->npage_words = c->nchunks * (COMPACT_CHUNK_PAGES / 64);
     u->bits = unseen__compact_alloc(c, size, _Alignof(uint64_t));
-    if (!u->bits) {
+    u->page_bits =
+        unseen__compact_alloc(c, u->npage_words * sizeof(*u->page_bits), _Alignof(uint64_t));
+    if (!u->bits || !u->page_bits) {
         return UNSEEN_ERR_NOMEM;
     }
     memset(u->bits, 0xff, size);
-    u->nleft = u->nplaces;
+    memset(u->page_bits, 0xff, u->npage_words * sizeof(*u->page_bits));
+    u->nleft = (size_t)u->pages.n;
     return UNSEEN_OK;
 }
 
-static enum unseen_status make_unread(struct compact *c, const struct unseen__pieces *pieces,
-                                      size_t nplaces)
+static size_t notes_len(const struct compact_unread *u)
+{
+    return (size_t)u->pages.n * TABLE_PAGE;
+}
+
+static enum unseen_status make_unread(struct compact *c, const struct unseen__pages *pages,
+                                      size_t nplaces, const uint8_t *notes)
 {
     struct compact_unread *u =
         unseen__compact_alloc(c, sizeof(*u), _Alignof(struct compact_unread));
     if (!u) {
         return UNSEEN_ERR_NOMEM;
     }
-    *u = (struct compact_unread){.pieces = *pieces, .nplaces = nplaces};
-    u->pieces.release = NULL; /* until nothing can fail any more */
+    *u = (struct compact_unread){.pages = *pages, .nplaces = nplaces};
+    u->pages.release = NULL; /* until nothing can fail any more */
     c->unread = u;
     u->places =
         unseen__compact_alloc(c, nplaces * sizeof(*u->places), _Alignof(struct compact_place));
-    u->buf = unseen__compact_alloc(c, UNSEEN_CHUNK_MAX, 64);
-    return u->places && u->buf ? UNSEEN_OK : UNSEEN_ERR_NOMEM;
+    u->notes = unseen__compact_alloc(c, notes_len(u), _Alignof(uint64_t));
+    u->buf = unseen__compact_alloc(c, (size_t)COMPACT_PAGES_MAX * COMPACT_PAGE, 64);
+    if (!u->places || !u->notes || !u->buf) {
+        return UNSEEN_ERR_NOMEM;
+    }
+    memcpy(u->notes, notes, notes_len(u));
+    return UNSEEN_OK;
 }
 
 /* Takes the numbers of tags. There cannot be more than slots. */
@@ -134,22 +183,24 @@ static enum unseen_status load_numbers(struct compact *c, const uint8_t *table)
 }
 
 enum unseen_status unseen__compact_load_table(struct unseen__filter *filter,
-                                              const struct unseen__pieces *pieces,
-                                              const uint8_t *table, size_t len, uint64_t *end_out)
+                                              const struct unseen__pages *pages,
+                                              const uint8_t *table, size_t len)
 {
     struct compact *c = compact_from(filter);
     const uint64_t ngroups = len >= TABLE_HEAD ? load_le64(table) : 0;
     if (c->prefix_bits > 0 || c->unread || c->nloaded > 0) {
         return UNSEEN_ERR_UNSUPPORTED;
     }
-    if (ngroups == 0 || ngroups > len / TABLE_GROUP || len != table_len(ngroups)) {
+    if (ngroups == 0 || ngroups > len / TABLE_GROUP || pages->n > len / TABLE_PAGE ||
+        len != table_len(ngroups, pages->n)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    enum unseen_status status = make_unread(c, pieces, (size_t)ngroups);
+    const uint8_t *notes = table + TABLE_HEAD + groups_len(ngroups);
+    enum unseen_status status = make_unread(c, pages, (size_t)ngroups, notes);
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = load_groups(c, table + TABLE_HEAD, end_out);
+    status = load_groups(c, table + TABLE_HEAD);
     if (status != UNSEEN_OK) {
         return status;
     }
@@ -161,7 +212,7 @@ enum unseen_status unseen__compact_load_table(struct unseen__filter *filter,
     if (status != UNSEEN_OK) {
         return status;
     }
-    c->unread->pieces.release = pieces->release;
+    c->unread->pages.release = pages->release;
     return UNSEEN_OK;
 }
 
@@ -171,12 +222,14 @@ void unseen__compact_unread_release(struct compact *c)
     if (!u) {
         return;
     }
-    if (u->pieces.release) {
-        u->pieces.release(u->pieces.context);
+    if (u->pages.release) {
+        u->pages.release(u->pages.context);
     }
     unseen__compact_free(c, u->places, u->nplaces * sizeof(*u->places));
+    unseen__compact_free(c, u->notes, notes_len(u));
     unseen__compact_free(c, u->bits, nwords_of(u) * sizeof(*u->bits));
-    unseen__compact_free(c, u->buf, UNSEEN_CHUNK_MAX);
+    unseen__compact_free(c, u->page_bits, u->npage_words * sizeof(*u->page_bits));
+    unseen__compact_free(c, u->buf, (size_t)COMPACT_PAGES_MAX * COMPACT_PAGE);
     unseen__compact_free(c, u, sizeof(*u));
     c->unread = NULL;
 }
@@ -194,7 +247,7 @@ UNSEEN_INLINE bool is_unread(const struct compact_unread *u, uint64_t path)
     return __atomic_load_n(&u->bits[region / 64], __ATOMIC_ACQUIRE) >> region % 64 & 1;
 }
 
-bool unseen__compact_has_pieces(const struct unseen__filter *filter, const struct unseen_key *keys,
+bool unseen__compact_has_groups(const struct unseen__filter *filter, const struct unseen_key *keys,
                                 size_t n)
 {
     const struct compact *c = compact_from_const(filter);
@@ -225,12 +278,20 @@ static size_t place_of(const struct compact_unread *u, uint64_t path)
     return first;
 }
 
-/* Subtracts the tags of a group from those that are still to come. The last group must bring the
+/* Whether a page has not been read. Pages that were taken later have numbers behind the bits, or
+ * those of pages that have been read. */
+static bool is_page_unread(const struct compact_unread *u, uint32_t number)
+{
+    return number / 64 < u->npage_words && (u->page_bits[number / 64] >> number % 64 & 1);
+}
+
+/* Subtracts the tags of n pages from those that are still to come. The last page must bring the
  * rest. */
-static bool take_tags(struct compact_unread *u, const uint64_t generations[COMPACT_GENERATIONS])
+static bool take_tags(struct compact_unread *u, const uint64_t generations[COMPACT_GENERATIONS],
+                      unsigned n)
 {
     for (size_t i = 0; i < COMPACT_GENERATIONS; i++) {
-        if (u->nleft == 1 ? generations[i] != u->generations[i]
+        if (u->nleft == n ? generations[i] != u->generations[i]
                           : generations[i] > u->generations[i]) {
             return false;
         }
@@ -241,45 +302,55 @@ static bool take_tags(struct compact_unread *u, const uint64_t generations[COMPA
     return true;
 }
 
-static bool is_piece_of(const struct compact *c, const uint8_t *piece, size_t len, uint64_t path,
-                        const struct compact_group *group)
-{
-    return unseen__compact_is_group(piece) && unseen__compact_is_sound_group(c, piece, len) &&
-           piece[1] == group->depth && piece[2] == group->npages && load_le64(piece + 8) == path;
-}
-
-static enum unseen_status fetch_group(struct compact *c, struct compact_place *place)
+/* Reads n pages of a group, from `first` on. */
+static enum unseen_status read_pages(struct compact *c, const struct compact_place *place,
+                                     const struct compact_group *group, unsigned first, unsigned n)
 {
     struct compact_unread *u = c->unread;
-    size_t copies;
-    if (place->is_read) {
-        return UNSEEN_OK;
-    }
-    struct compact_group *entries = unseen__compact_directory_find(c, place->path, &copies);
-    const size_t piece_len = compact_piece_len(entries->npages);
-    const size_t len = CHUNK_HEAD + piece_len + CHUNK_TAIL;
-    struct chunk chunk;
+    const uint8_t *notes = u->notes + (size_t)TABLE_PAGE * (place->first + first);
+    uint64_t full[COMPACT_PAGES_MAX];
     uint64_t generations[COMPACT_GENERATIONS] = {0};
     uint64_t ntags = 0;
-    enum unseen_status status = u->pieces.read(u->pieces.context, place->offset, u->buf, len);
+    const enum unseen_status status =
+        u->pages.read(u->pages.context, (uint64_t)COMPACT_PAGE * (place->first + first), u->buf,
+                      (size_t)n * COMPACT_PAGE);
     if (status != UNSEEN_OK) {
         return status;
     }
-    if (!chunk_open(&chunk, u->buf, len) || chunk.kind != u->pieces.kind ||
-        chunk.id != u->pieces.id ||
-        !is_piece_of(c, chunk.payload, chunk.len, place->path, entries)) {
+    for (unsigned i = 0; i < n; i++) {
+        full[i] = load_le64(notes + (size_t)i * TABLE_PAGE);
+        if (unseen__checksum(u->buf + (size_t)i * COMPACT_PAGE, COMPACT_PAGE) !=
+            load_le64(notes + (size_t)i * TABLE_PAGE + 8)) {
+            return UNSEEN_ERR_CORRUPT;
+        }
+    }
+    if (!unseen__compact_load_pages(c, group, first, n, u->buf, full, generations, &ntags) ||
+        !take_tags(u, generations, n)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    status = unseen__compact_load_pages(c, chunk.payload, entries, generations, &ntags);
-    if (status != UNSEEN_OK || !take_tags(u, generations)) {
-        return UNSEEN_ERR_CORRUPT;
+    for (unsigned p = first; p < first + n; p++) {
+        u->page_bits[group->page[p] / 64] &= ~((uint64_t)1 << group->page[p] % 64);
     }
-    for (size_t i = 0; i < copies; i++) {
-        entries[i].stuck = load_le16(chunk.payload + 4);
-    }
-    place->is_read = true;
-    (void)__atomic_fetch_sub(&u->nleft, 1, __ATOMIC_RELEASE);
+    (void)__atomic_fetch_sub(&u->nleft, n, __ATOMIC_RELEASE);
     return UNSEEN_OK;
+}
+
+/* Reads those of the pages [first, end) of a group that have not been read, as many at once as
+ * stand together. */
+static enum unseen_status fetch_pages(struct compact *c, const struct compact_place *place,
+                                      const struct compact_group *group, unsigned first,
+                                      unsigned end)
+{
+    enum unseen_status status = UNSEEN_OK;
+    for (unsigned p = first; p < end && status == UNSEEN_OK; p++) {
+        unsigned n = 0;
+        while (p + n < end && is_page_unread(c->unread, group->page[p + n])) {
+            n++;
+        }
+        status = n > 0 ? read_pages(c, place, group, p, n) : UNSEEN_OK;
+        p += n;
+    }
+    return status;
 }
 
 /* Says that nothing of n regions is missing any more. */
@@ -291,25 +362,47 @@ static void clear_bits(struct compact_unread *u, uint64_t region, uint64_t n)
     }
 }
 
+/* Clears the bits of a group if its last page has been read, unless it shares its region. */
+static void note_whole(struct compact *c, const struct compact_place *place,
+                       const struct compact_group *group)
+{
+    struct compact_unread *u = c->unread;
+    bool is_whole = place->depth <= u->region_bits;
+    for (unsigned p = 0; p < group->npages; p++) {
+        is_whole = is_whole && !is_page_unread(u, group->page[p]);
+    }
+    if (is_whole) {
+        clear_bits(u, region_of(u, place->path), (uint64_t)1 << (u->region_bits - place->depth));
+    }
+}
+
+/* Reads pages [first, end) of a group, or to its last page. */
+static enum unseen_status fetch_group(struct compact *c, const struct compact_place *place,
+                                      unsigned first, unsigned end)
+{
+    const struct compact_group *group = compact_find(c, place->path);
+    const enum unseen_status status =
+        fetch_pages(c, place, group, first, end < group->npages ? end : group->npages);
+    if (status == UNSEEN_OK) {
+        note_whole(c, place, group);
+    }
+    return status;
+}
+
 /* Reads the group of this path, which has one region or more. If the region has several groups,
  * reads all of them. */
 static enum unseen_status fetch_region(struct compact *c, uint64_t path)
 {
     struct compact_unread *u = c->unread;
     const uint64_t region = region_of(u, path);
-    struct compact_place *place = &u->places[place_of(u, path)];
+    const struct compact_place *place = &u->places[place_of(u, path)];
     enum unseen_status status = UNSEEN_OK;
     if (place->depth <= u->region_bits) {
-        status = fetch_group(c, place);
-        if (status == UNSEEN_OK) {
-            clear_bits(u, region_of(u, place->path),
-                       (uint64_t)1 << (u->region_bits - place->depth));
-        }
-        return status;
+        return fetch_group(c, place, 0, COMPACT_PAGES_MAX);
     }
     for (size_t i = place_of(u, region << (64 - u->region_bits));
          status == UNSEEN_OK && i < u->nplaces && region_of(u, u->places[i].path) == region; i++) {
-        status = fetch_group(c, &u->places[i]);
+        status = fetch_group(c, &u->places[i], 0, COMPACT_PAGES_MAX);
     }
     if (status == UNSEEN_OK) {
         clear_bits(u, region, 1);
@@ -317,8 +410,33 @@ static enum unseen_status fetch_region(struct compact *c, uint64_t path)
     return status;
 }
 
+/* Reads the page of this key; if it is not the first one of its group, the others, too. A run that
+ * asks much would need them anyway, and one read takes less time than ten. */
+static enum unseen_status fetch_page(struct compact *c, struct unseen_key key)
+{
+    const struct compact_unread *u = c->unread;
+    const uint64_t path = compact_path(c, key);
+    const struct compact_group *group = compact_find(c, path);
+    struct compact_probe probe;
+    unsigned at = 0;
+    bool is_first = true;
+    compact_locate(c, c->layout->width, key, group, &probe);
+    if (!is_page_unread(u, probe.page)) {
+        return UNSEEN_OK;
+    }
+    for (unsigned p = 0; p < group->npages; p++) {
+        at = group->page[p] == probe.page ? p : at;
+        is_first = is_first && is_page_unread(u, group->page[p]);
+    }
+    const struct compact_place *place = &u->places[place_of(u, path)];
+    /* If another page is damaged, this one may be intact. */
+    return !is_first && fetch_group(c, place, 0, COMPACT_PAGES_MAX) == UNSEEN_OK
+               ? UNSEEN_OK
+               : fetch_group(c, place, at, at + 1);
+}
+
 enum unseen_status unseen__compact_fetch(struct unseen__filter *filter,
-                                         const struct unseen_key *keys, size_t n)
+                                         const struct unseen_key *keys, size_t n, bool asks_only)
 {
     struct compact *c = compact_from(filter);
     const struct compact_unread *u = c->unread;
@@ -329,7 +447,9 @@ enum unseen_status unseen__compact_fetch(struct unseen__filter *filter,
     const size_t count = keys ? n : u->nplaces;
     for (size_t i = 0; i < count && status == UNSEEN_OK && u->nleft > 0; i++) {
         const uint64_t path = keys ? compact_path(c, keys[i]) : u->places[i].path;
-        status = is_unread(u, path) ? fetch_region(c, path) : UNSEEN_OK;
+        if (is_unread(u, path)) {
+            status = keys && asks_only ? fetch_page(c, keys[i]) : fetch_region(c, path);
+        }
     }
     return status;
 }

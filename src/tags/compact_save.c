@@ -163,13 +163,20 @@ struct page_check {
     uint32_t bad;
 };
 
-static void check_init(struct page_check *check, const struct compact *c, unsigned npages)
+/* For pages [first, end) of a group. */
+static void check_init(struct page_check *check, const struct compact *c, unsigned npages,
+                       unsigned first, unsigned end)
 {
-    memset(check, 0, sizeof(*check));
-    memset(check->misplaced, 1, sizeof(check->misplaced));
+    memset(check->zeros, 0, sizeof(check->zeros));
+    check->nempty = 0;
+    check->bad = 0;
+    memset(check->misplaced[first], 1, (end - first) * sizeof(*check->misplaced));
     for (unsigned r = 0; r < 1u << c->layout->r_bits; r++) {
         for (unsigned home = 0; home < COMPACT_PAGES_MIN; home++) {
-            check->misplaced[compact_page_of(c->layout, npages, home, r)][r] = 0;
+            const unsigned p = compact_page_of(c->layout, npages, home, r);
+            if (p >= first && p < end) {
+                check->misplaced[p][r] = 0;
+            }
         }
     }
 }
@@ -242,7 +249,8 @@ static bool check_finish(const struct page_check *check, const struct compact *c
     return check->bad == 0 && nlong == ntags;
 }
 
-bool unseen__compact_is_sound_group(const struct compact *c, const uint8_t *piece, size_t len)
+/* Whether a piece has the head and the length of a group of this filter. */
+static bool is_sound_group(const struct compact *c, const uint8_t *piece, size_t len)
 {
     const unsigned depth = piece[1];
     const unsigned npages = piece[2];
@@ -254,18 +262,24 @@ bool unseen__compact_is_sound_group(const struct compact *c, const uint8_t *piec
            (c->prefix_bits == 0 || prefix >> (64 - c->prefix_bits) == c->prefix);
 }
 
-/* Loads page p of a group. The full map may call a line full from which a tag was removed, but
- * never the reverse: a tag that moves to another line must find a free slot there. */
-static bool load_page(struct compact *c, struct page_check *check, const uint8_t *piece, unsigned p,
-                      uint32_t number)
+/* The full map may call a line full from which a tag was removed, but never the reverse: a tag that
+ * moves to another line must find a free slot there. */
+bool unseen__compact_load_pages(struct compact *c, const struct compact_group *group,
+                                unsigned first, unsigned n, const uint8_t *bytes,
+                                const uint64_t *full, uint64_t generations[COMPACT_GENERATIONS],
+                                uint64_t *ntags)
 {
-    const uint8_t *page = piece + PIECE_HEAD + (size_t)p * COMPACT_PAGE;
-    const uint64_t full = check_page_of(check, c->layout->width, p, page);
-    const uint64_t saved = load_le64(piece + PIECE_HEAD + (size_t)piece[2] * COMPACT_PAGE +
-                                     (size_t)p * COMPACT_FULL_LEN);
-    *compact_full(c, number) = saved;
-    memcpy(compact_page(c, number), page, COMPACT_PAGE);
-    return (full & ~saved) == 0;
+    struct page_check check;
+    bool sound = true;
+    check_init(&check, c, group->npages, first, first + n);
+    for (unsigned i = 0; i < n; i++) {
+        const uint8_t *page = bytes + (size_t)i * COMPACT_PAGE;
+        const uint32_t number = group->page[first + i];
+        sound = !(check_page_of(&check, c->layout->width, first + i, page) & ~full[i]) && sound;
+        *compact_full(c, number) = full[i];
+        memcpy(compact_page(c, number), page, COMPACT_PAGE);
+    }
+    return check_finish(&check, c, n, group->depth, generations, ntags) && sound;
 }
 
 enum unseen_status unseen__compact_load_empty(struct compact *c, uint64_t path, unsigned depth,
@@ -288,26 +302,10 @@ enum unseen_status unseen__compact_load_empty(struct compact *c, uint64_t path, 
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen__compact_load_pages(struct compact *c, const uint8_t *piece,
-                                              const struct compact_group *group,
-                                              uint64_t generations[COMPACT_GENERATIONS],
-                                              uint64_t *ntags)
-{
-    struct page_check check;
-    check_init(&check, c, group->npages);
-    bool sound = true;
-    for (unsigned p = 0; p < group->npages; p++) {
-        sound = load_page(c, &check, piece, p, group->page[p]) && sound;
-    }
-    return check_finish(&check, c, group->npages, group->depth, generations, ntags) && sound
-               ? UNSEEN_OK
-               : UNSEEN_ERR_CORRUPT;
-}
-
 static enum unseen_status load_group(struct compact *c, const uint8_t *piece, size_t len)
 {
     struct compact_group *group;
-    if (!unseen__compact_is_sound_group(c, piece, len)) {
+    if (!is_sound_group(c, piece, len)) {
         return UNSEEN_ERR_CORRUPT;
     }
     const enum unseen_status status = unseen__compact_load_empty(
@@ -316,7 +314,15 @@ static enum unseen_status load_group(struct compact *c, const uint8_t *piece, si
         return status;
     }
     group->stuck = load_le16(piece + 4);
-    return unseen__compact_load_pages(c, piece, group, c->generations, &c->nkeys);
+    const uint8_t *maps = piece + PIECE_HEAD + (size_t)group->npages * COMPACT_PAGE;
+    uint64_t full[COMPACT_PAGES_MAX];
+    for (unsigned p = 0; p < group->npages; p++) {
+        full[p] = load_le64(maps + (size_t)p * COMPACT_FULL_LEN);
+    }
+    return unseen__compact_load_pages(c, group, 0, group->npages, piece + PIECE_HEAD, full,
+                                      c->generations, &c->nkeys)
+               ? UNSEEN_OK
+               : UNSEEN_ERR_CORRUPT;
 }
 
 /* Takes the keys with this filter's prefix. The other filters get the same piece and take

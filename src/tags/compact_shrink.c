@@ -208,7 +208,7 @@ static void look(struct compact *c, struct unseen_key key)
 {
     const uint64_t path = compact_path(c, key);
     struct compact_probe probe;
-    if (!unseen__compact_has_pieces(&c->filter, NULL, 0)) {
+    if (!unseen__compact_has_groups(&c->filter, NULL, 0)) {
         return; /* the pages of a group that was not read yet must stay where they are */
     }
     compact_locate(c, c->layout->width, key, compact_find(c, path), &probe);

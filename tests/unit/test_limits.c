@@ -291,7 +291,8 @@ static void test_image(const struct shape *shape)
     unsigned n = 0;
     const struct chunks c = {.set = make_set(shape, &log.header.secret), .n = &n};
     memcpy(header.id, log.header.id, sizeof(header.id));
-    CHECK(unseen__image_write(&log, header, next_chunk, &c, NULL, 0, &error) == UNSEEN_OK);
+    const struct unseen__image_parts parts = {.object = &c, .next = next_chunk};
+    CHECK(unseen__image_write(&log, header, &parts, &error) == UNSEEN_OK);
     unseen_set_free(c.set);
     unseen__log_release(&log);
     struct unseen_store *store = open_store(UNSEEN_STORE_READ, &metered);

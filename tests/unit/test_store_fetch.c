@@ -133,7 +133,8 @@ static void put_le64(uint8_t *p, uint64_t v)
     }
 }
 
-/* The header of the image: version at 8, length of the table at 104, its checksum at 112. */
+/* The header of the image: version at 8, length of the chunks in front of the table at 48, length
+ * of the table at 104, its checksum at 112, number of pages at 152. */
 static uint8_t header[UNSEEN__IMAGE_HEADER_LEN];
 
 static void read_header(void)
@@ -282,13 +283,13 @@ static void test_save(void)
     CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
 }
 
-/* The table: damaged, of another image under right checksums, and none. */
+/* The table: damaged, and of another image under right checksums; too few pages. */
 static void test_table(void)
 {
     size_t len;
     read_header();
     const uint64_t table_len = get_le64(header + 104);
-    const uint64_t table = size_of(image) - table_len;
+    const uint64_t table = UNSEEN__IMAGE_HEADER_LEN + get_le64(header + 48);
     char *bytes = save_image(&len);
     test_file_flip(image, table + 800);
     struct unseen_store *store = open_store(UNSEEN_STORE_READ);
@@ -315,24 +316,28 @@ static void test_table(void)
     CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
     store = open_store(UNSEEN_STORE_READ);
     CHECK(!test_store_info(store).image_damaged);
-    CHECK(ask_keys(store, STEP, NKEYS).nrefused > 0);
+    CHECK(ask_keys(store, STEP, NKEYS).nrefused + ask_keys(store, STEP / 2, NKEYS).nrefused > 0);
     test_store_close(store);
 
-    /* Without a table the image is read at once. */
+    /* A table and no pages, and fewer pages than the table has. */
     restore_image(bytes, len);
-    read_header();
-    memset(header + 104, 0, 16);
-    CHECK(truncate(image, (off_t)table) == 0);
-    write_header();
-    store = open_store(UNSEEN_STORE_READ);
-    CHECK_EQ(test_store_info(store).replayed, 0);
-    CHECK(truncate(image, 1 << 20) == 0);
-    check_all_seen(store, STEP, NKEYS);
-    test_store_close(store);
+    for (unsigned i = 0; i < 2; i++) {
+        bytes = save_image(&len);
+        read_header();
+        const uint64_t npages = i ? get_le64(header + 152) - 1 : 0;
+        put_le64(header + 152, npages);
+        CHECK(truncate(image, (off_t)(i ? len - 4096 : table + table_len)) == 0);
+        write_header();
+        store = open_store(UNSEEN_STORE_READ);
+        CHECK(test_store_info(store).image_damaged);
+        check_all_seen(store, STEP, NKEYS);
+        test_store_close(store);
+        restore_image(bytes, len);
+    }
     CHECK(unlink(image) == 0);
 }
 
-/* A reader follows while pieces are unread, and takes over the pieces of a store that was
+/* A reader follows while pages are unread, and takes over the pages of a store that was
  * replaced. */
 static void test_follow(void)
 {
