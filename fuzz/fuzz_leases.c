@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Forged files of leases. Bit 0 of byte 0: the heads are genuine; bit 1: the CRCs are corrected;
- * bit 2: one head is damaged. The rest is the file, or its records.
+ * bit 2: one head is damaged; bit 3: the heads say how many bytes are on the disk, by the last two
+ * bytes of the input. The rest is the file, or its records.
  *
  * A file with another head is refused, and so is a damaged one, which stays as it was. Otherwise
  * the leases are those that a plain reading of docs/format.md finds, each with the text of its
@@ -22,13 +23,14 @@
 #include "target.h"
 
 enum {
-    HEAD = 80, /* both copies */
+    HEAD = 96, /* both copies */
     RECORD = 28,
     LEN_MAX = 1 << 16,
     NMAX = LEN_MAX / RECORD + 1
 };
 
-static const struct lease_head genuine = {.id = 7, .seed_id = 8, .key_bits = 64, .salt = 9};
+static const struct lease_head genuine = {
+    .id = 7, .seed_id = 8, .key_bits = 64, .salt = 9, .synced = HEAD};
 static char folder[64];
 static char store[80];
 static char path[96];
@@ -37,6 +39,7 @@ static struct leases leases;
 
 static uint8_t file[HEAD + LEN_MAX];
 static size_t file_len;
+static size_t synced; /* so many of its bytes are on the disk */
 
 void message_say(enum message_level kind, const char *format, ...)
 {
@@ -101,7 +104,10 @@ static void make_file(const uint8_t *data, size_t size)
     const size_t len = size - 1 < LEN_MAX ? size - 1 : LEN_MAX;
     file_len = (has_head ? HEAD : 0) + len;
     memset(file, 0, sizeof(file));
-    lease_head_encode(&genuine, file);
+    synced = data[0] & 8 && size > 2 ? HEAD + data[size - 1] + 256u * data[size - 2] : HEAD;
+    struct lease_head head = genuine;
+    head.synced = synced;
+    lease_head_encode(&head, file);
     if (len > 0) {
         memcpy(file + (has_head ? HEAD : 0), data + 1, len);
     }
@@ -110,7 +116,7 @@ static void make_file(const uint8_t *data, size_t size)
     }
     for (size_t at = HEAD; (data[0] & 2) && at + RECORD <= file_len;) {
         uint8_t *r = file + at;
-        r[8] = (uint8_t)(1 + r[8] % 4);                /* 4: no kind */
+        r[8] = (uint8_t)(1 + r[8] % 3);                /* 3: no kind */
         const size_t text = r[8] == 1 ? r[4] % 16 : 0; /* short, so that many records fit */
         put32(r + 4, (uint32_t)text);
         if (at + RECORD + text > file_len) {
@@ -119,9 +125,6 @@ static void make_file(const uint8_t *data, size_t size)
         r[9] = r[9] == 7; /* now and then a record is not intact */
         memset(r + 10, 0, 2);
         memset(r + 13, 0, 15); /* few keys, so that leases end */
-        if (r[8] == 3 && r[12] % 2) {
-            put32(r + 12, (uint32_t)at);
-        }
         put32(r, sum_at(at, text));
         at += RECORD + text;
     }
@@ -135,7 +138,6 @@ static struct {
 } found[NMAX];
 static size_t nfound;
 static size_t end;
-static size_t marked; /* the end of the last record of what is on the disk */
 
 static bool is_key(size_t i, const uint8_t *r)
 {
@@ -146,7 +148,7 @@ static bool is_key(size_t i, const uint8_t *r)
 static size_t intact_at(size_t at)
 {
     const uint8_t *r = file + at;
-    if (at + RECORD > file_len || r[8] < 1 || r[8] > 3 || r[9] || r[10] || r[11]) {
+    if (at + RECORD > file_len || r[8] < 1 || r[8] > 2 || r[9] || r[10] || r[11]) {
         return 0;
     }
     const uint64_t len = get32(r + 4);
@@ -160,7 +162,6 @@ static void read_file(void)
 {
     size_t len = 0;
     nfound = 0;
-    marked = HEAD;
     for (end = HEAD; (len = intact_at(end)) > 0; end += len) {
         const uint8_t *r = file + end;
         size_t i = 0;
@@ -172,20 +173,7 @@ static void read_file(void)
         } else if (r[8] == 1 && i == nfound) {
             found[nfound++].record = r;
         }
-        marked = r[8] == 3 ? end + len : marked;
     }
-}
-
-static bool is_damaged(void)
-{
-    for (size_t at = end + 1; at < file_len;) {
-        const size_t len = intact_at(at);
-        if (len > 0 && file[at + 8] == 3 && get64(file + at + 12) > end) {
-            return true;
-        }
-        at += len > 0 ? len : 1;
-    }
-    return false;
 }
 
 static void check_leases(void)
@@ -194,9 +182,7 @@ static void check_leases(void)
     struct unseen_bytes text;
     struct unseen_key key;
     struct stat st;
-    const size_t size =
-        end > marked ? end + RECORD : end; /* a start says that all is on the disk */
-    require(stat(path, &st) == 0 && (size_t)st.st_size == size && leases.nlive == nfound);
+    require(stat(path, &st) == 0 && (size_t)st.st_size == end && leases.nlive == nfound);
     for (size_t i = 0; i < nfound; i++) {
         found[i].handed_out = false;
     }
@@ -227,7 +213,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             chmod(path, 0600) == 0);
     const bool is_ours = data[0] & 1;
     read_file();
-    const bool is_good = is_ours && !is_damaged();
+    const bool is_good = is_ours && end >= synced;
     for (int start = 0; start < 2; start++) {
         const bool opened = leases_open(&leases, store, &genuine, set, 0);
         require(opened == is_good || !is_ours);

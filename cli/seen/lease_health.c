@@ -86,8 +86,8 @@ static void release(struct checking *c)
 static bool keep(struct checking *c, const struct lease_record *record)
 {
     const size_t len = LEASE_RECORD_BYTES + record->text.len;
-    if (c->new_fd < 0 || record->kind == LEASE_SYNCED) {
-        return true; /* offsets are others in the new file */
+    if (c->new_fd < 0) {
+        return true;
     }
     uint8_t *bytes = malloc(len);
     if (!bytes) {
@@ -116,7 +116,7 @@ static bool read_all(struct checking *c)
             }
             break;
         case LEASE_DAMAGED:
-            damage(c, "", r->offset, r->next ? r->next : r->size);
+            damage(c, "is cut short", r->offset, r->next ? r->next : r->size);
             lease_reader_skip(r);
             break;
         case LEASE_FAILED:
@@ -188,11 +188,8 @@ static char *keep_old(const struct checking *c)
 /* All intact records are in the new file. */
 static bool publish(struct checking *c)
 {
-    uint8_t record[LEASE_RECORD_BYTES];
-    lease_record_encode(&c->new_head, c->new_end, LEASE_SYNCED, (struct unseen_key){c->new_end, 0},
-                        (struct unseen_bytes){NULL, 0}, record);
-    const bool is_written =
-        lease_write(c->new_fd, record, sizeof(record), c->new_end) && fdatasync(c->new_fd) == 0;
+    c->new_head.synced = c->new_end;
+    const bool is_written = lease_head_write(c->new_fd, &c->new_head) && fdatasync(c->new_fd) == 0;
     char *old = is_written ? keep_old(c) : NULL;
     const bool done = old && rename(c->new_path, c->path) == 0 && folder_sync(c->path);
     if (done) {

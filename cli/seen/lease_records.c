@@ -85,13 +85,11 @@ void lease_hint_aside(const char *path, const char *store, bool is_named)
 
 int lease_make(const char *path, const struct lease_head *head)
 {
-    uint8_t bytes[LEASE_HEADS_BYTES];
-    lease_head_encode(head, bytes);
     if (unlink(path) != 0 && errno != ENOENT) {
         return -1;
     }
     const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd >= 0 && !lease_write(fd, bytes, sizeof(bytes), 0)) {
+    if (fd >= 0 && !lease_head_write(fd, head)) {
         const int error = errno;
         (void)close(fd); /* thrown away */
         (void)unlink(path);
@@ -109,6 +107,7 @@ bool lease_head_draw(struct lease_head *head)
         return false;
     }
     head->salt = drawn[0];
+    head->synced = LEASE_HEADS_BYTES;
     head->id = head->id ? head->id : drawn[1] | 1; /* 0 means none */
     return true;
 }
@@ -120,8 +119,23 @@ void lease_head_encode(const struct lease_head *head, uint8_t bytes[LEASE_HEADS_
     put_number(bytes + 16, head->seed_id, 8);
     put_number(bytes + 24, head->key_bits, 4);
     put_number(bytes + 28, head->salt, 8);
-    put_number(bytes + 36, sum_of(0, bytes, 36), 4);
+    put_number(bytes + 36, head->synced, 8);
+    put_number(bytes + 44, sum_of(0, bytes, 44), 4);
     memcpy(bytes + LEASE_HEAD_BYTES, bytes, LEASE_HEAD_BYTES);
+}
+
+bool lease_head_write(int fd, const struct lease_head *head)
+{
+    uint8_t bytes[LEASE_HEADS_BYTES];
+    lease_head_encode(head, bytes);
+    return lease_write(fd, bytes, sizeof(bytes), 0);
+}
+
+bool lease_head_write_one(int fd, const struct lease_head *head, unsigned copy)
+{
+    uint8_t bytes[LEASE_HEADS_BYTES];
+    lease_head_encode(head, bytes);
+    return lease_write(fd, bytes, LEASE_HEAD_BYTES, (uint64_t)copy * LEASE_HEAD_BYTES);
 }
 
 static bool decode_head(const uint8_t bytes[LEASE_HEAD_BYTES], struct lease_head *head_out)
@@ -129,9 +143,10 @@ static bool decode_head(const uint8_t bytes[LEASE_HEAD_BYTES], struct lease_head
     *head_out = (struct lease_head){.id = get_number(bytes + 8, 8),
                                     .seed_id = get_number(bytes + 16, 8),
                                     .key_bits = (uint32_t)get_number(bytes + 24, 4),
-                                    .salt = get_number(bytes + 28, 8)};
+                                    .salt = get_number(bytes + 28, 8),
+                                    .synced = get_number(bytes + 36, 8)};
     return memcmp(bytes, magic, sizeof(magic)) == 0 &&
-           get_number(bytes + 36, 4) == sum_of(0, bytes, 36);
+           get_number(bytes + 44, 4) == sum_of(0, bytes, 44);
 }
 
 /* The checksum of a record: of the salt and the offset, too. So whoever chooses texts cannot put a
@@ -177,6 +192,21 @@ bool lease_write(int fd, const uint8_t *data, size_t len, uint64_t at)
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
+/* Reads behind the *len bytes that buf has of the file from offset `at` on, until there are `least`
+ * to `most`, or fewer at the end of the file. Returns false if that failed; errno has the cause. */
+static bool fill(int fd, uint8_t *buf, size_t *len, size_t least, size_t most, uint64_t at)
+{
+    ssize_t got = 1;
+    while (*len < least && got != 0) {
+        got = pread(fd, buf + *len, most - *len, (off_t)(at + *len));
+        if (got < 0 && errno != EINTR) {
+            return false;
+        }
+        *len += got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
 /* The n bytes at an offset. *bytes_out is NULL if the file ends before. Returns false if it cannot
  * be read; errno has the cause. */
 static bool look(struct lease_reader *r, uint64_t offset, size_t n, const uint8_t **bytes_out)
@@ -191,14 +221,9 @@ static bool look(struct lease_reader *r, uint64_t offset, size_t n, const uint8_
         memmove(r->buf, r->buf + (kept > 0 ? offset - r->at : 0), kept);
         r->at = offset;
         r->len = kept;
-        ssize_t got = 1;
-        while (r->len < n && got != 0) {
-            got = pread(r->fd, r->buf + r->len, AHEAD_BYTES - r->len, (off_t)(offset + r->len));
-            if (got < 0 && errno != EINTR) {
-                r->len = 0;
-                return false;
-            }
-            r->len += got > 0 ? (size_t)got : 0;
+        if (!fill(r->fd, r->buf, &r->len, n, AHEAD_BYTES, offset)) {
+            r->len = 0;
+            return false;
         }
     }
     *bytes_out = offset + n <= r->at + r->len ? r->buf + (offset - r->at) : NULL;
@@ -220,7 +245,7 @@ static bool read_record(struct lease_reader *r, uint64_t offset, const uint8_t *
     const uint64_t len = get_number(bytes + 4, 4);
     const unsigned kind = bytes[8];
     if (len > LEASE_TEXT_BYTES || get_number(bytes + 9, 3) != 0 || kind < LEASE_BEGINS ||
-        kind > LEASE_SYNCED || (kind != LEASE_BEGINS && len > 0)) {
+        kind > LEASE_ENDS || (kind != LEASE_BEGINS && len > 0)) {
         return true;
     }
     *len_out = LEASE_RECORD_BYTES + (size_t)len;
@@ -234,45 +259,39 @@ static bool read_record(struct lease_reader *r, uint64_t offset, const uint8_t *
     return true;
 }
 
-/* Looks for records behind the offset, where none is intact. */
-static enum lease_found search(struct lease_reader *r)
+/* Looks for a record behind the offset, where none is intact. */
+static bool search(struct lease_reader *r)
 {
     r->next = 0;
     r->nhashed = 0;
-    for (uint64_t at = r->offset + 1; at < r->size;) {
+    /* Texts may be full of heads without records. */
+    for (uint64_t at = r->offset + 1; at < r->size && r->nhashed <= HASHED_MAX + 8 * r->size;
+         at++) {
         const uint8_t *bytes = NULL;
-        size_t len = 1;
+        size_t len = 0;
         if (!read_record(r, at, &bytes, &len)) {
-            return LEASE_FAILED;
+            return false;
         }
         if (bytes) {
-            r->next = r->next ? r->next : at;
-            r->nhashed -= len;
-            if (bytes[8] == LEASE_SYNCED && get_number(bytes + 12, 8) > r->offset) {
-                return LEASE_DAMAGED;
-            }
+            r->next = at;
+            break;
         }
-        /* Texts may be full of heads without records. Without an answer nothing is cut off. */
-        if (r->nhashed > HASHED_MAX + 8 * r->size) {
-            return LEASE_DAMAGED;
-        }
-        at += bytes ? len : 1;
     }
-    return LEASE_TORN;
+    return true;
 }
 
 enum lease_found lease_reader_next(struct lease_reader *r, struct lease_record *record_out)
 {
     const uint8_t *bytes = NULL;
     size_t len = 0;
-    if (r->offset >= r->size) {
-        return LEASE_END;
-    }
     if (!read_record(r, r->offset, &bytes, &len)) {
         return LEASE_FAILED;
     }
+    if (!bytes && r->offset < r->head.synced) {
+        return search(r) ? LEASE_DAMAGED : LEASE_FAILED;
+    }
     if (!bytes) {
-        return search(r);
+        return r->offset < r->size ? LEASE_TORN : LEASE_END;
     }
     *record_out = (struct lease_record){
         .kind = (enum lease_kind)bytes[8],
@@ -285,39 +304,34 @@ enum lease_found lease_reader_next(struct lease_reader *r, struct lease_record *
 void lease_reader_skip(struct lease_reader *r)
 {
     r->offset = r->next ? r->next : r->size;
-}
-
-static bool report_failed(const struct lease_reader *r)
-{
-    message_error("cannot read %s: %s", r->path, strerror(errno));
-    return false;
+    r->head.synced = r->next ? r->head.synced : 0; /* the rest is damaged once */
 }
 
 bool lease_reader_init(struct lease_reader *r, int fd, const char *path, const char *store)
 {
     struct stat st;
-    struct lease_head second;
-    const uint8_t *bytes = NULL;
+    struct lease_head heads[2] = {{0}};
+    uint8_t bytes[LEASE_HEADS_BYTES] = {0};
+    size_t len = 0;
     *r = (struct lease_reader){
         .path = path, .fd = fd, .buf = malloc(AHEAD_BYTES), .offset = LEASE_HEADS_BYTES};
     if (!r->buf) {
         return message_no_memory();
     }
-    if (fstat(fd, &st) != 0) {
-        return report_failed(r);
+    if (fstat(fd, &st) != 0 || !fill(fd, bytes, &len, sizeof(bytes), sizeof(bytes), 0)) {
+        message_error("cannot read %s: %s", path, strerror(errno));
+        return false;
     }
     r->size = (uint64_t)st.st_size;
-    if (!look(r, 0, LEASE_HEADS_BYTES, &bytes)) {
-        return report_failed(r);
-    }
-    const bool first_good = bytes && decode_head(bytes, &r->head);
-    const bool second_good = bytes && decode_head(bytes + LEASE_HEAD_BYTES, &second);
+    const bool first_good = decode_head(bytes, &heads[0]);
+    const bool second_good = decode_head(bytes + LEASE_HEAD_BYTES, &heads[1]);
     if (!first_good && !second_good) {
         message_error("%s is not a file of leases, or both of its heads are damaged", path);
         lease_hint_aside(path, store, true);
         return false;
     }
-    r->head = first_good ? r->head : second;
+    r->good = !first_good || (second_good && heads[1].synced > heads[0].synced);
+    r->head = heads[r->good];
     r->head_damaged = !first_good || !second_good;
     return true;
 }

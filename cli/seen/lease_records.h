@@ -3,10 +3,10 @@
  * The bytes of STORE.leases, and how they are read (docs/format.md, "Leases"). serve/lease_file.h
  * writes the file, lease_health.h checks and repairs it.
  *
- * A server appends many records before it syncs, and a power cut may leave any of them. So a record
- * that is not intact is damage only if a later record says that it was on the disk: after each
- * sync, and before any lease is answered that the sync made durable, the server appends such a
- * record. Otherwise the record and all behind it are a torn end, which nobody was told of. */
+ * A server appends many records before it syncs, and a power cut may leave any of them. After each
+ * sync, and before any lease is answered that the sync made durable, the server writes into the
+ * head how much of the file is on the disk. A record before that offset that is not intact, or not
+ * there, is damage. Behind it is a torn end, which nobody was told of. */
 #ifndef UNSEEN_CLI_LEASE_RECORDS_H
 #define UNSEEN_CLI_LEASE_RECORDS_H
 
@@ -16,7 +16,7 @@
 #include <unseen.h>
 
 enum {
-    LEASE_HEAD_BYTES = 40,
+    LEASE_HEAD_BYTES = 48,
     LEASE_HEADS_BYTES = 2 * LEASE_HEAD_BYTES, /* both copies; records follow */
     LEASE_RECORD_BYTES = 28,                  /* of a record without its text */
     LEASE_TEXT_BYTES = 1 << 20                /* of the longest text: a line of the protocol */
@@ -24,8 +24,7 @@ enum {
 
 enum lease_kind {
     LEASE_BEGINS = 1,
-    LEASE_ENDS = 2,
-    LEASE_SYNCED = 3 /* key.lo: all bytes of the file before this offset are on the disk */
+    LEASE_ENDS = 2
 };
 
 struct lease_head {
@@ -33,6 +32,7 @@ struct lease_head {
     uint64_t seed_id;  /* of the store: keys are made with its secret */
     uint32_t key_bits; /* and have so many bits */
     uint64_t salt;     /* random: a record of an earlier file is never taken for one of this */
+    uint64_t synced;   /* so many bytes of the file are on the disk */
 };
 
 /* The path of the leases of a store: beside the file that the name leads to. "" in place of suffix
@@ -52,12 +52,17 @@ void lease_hint_aside(const char *path, const char *store, bool is_named);
  * has the cause. */
 int lease_make(const char *path, const struct lease_head *head);
 
-/* Fills in salt and, unless it is set, the id. Returns false, and reports it, without
- * randomness. */
+/* Fills in salt and, unless it is set, the id, for a file without records. Returns false, and
+ * reports it, without randomness. */
 bool lease_head_draw(struct lease_head *head);
 
 /* Both copies of the head. */
 void lease_head_encode(const struct lease_head *head, uint8_t bytes[LEASE_HEADS_BYTES]);
+
+/* Writes both copies to a file, or one of them (0 or 1): a power cut may damage what is written, so
+ * the other one has to be on the disk. Return false if that failed; errno has the cause. */
+bool lease_head_write(int fd, const struct lease_head *head);
+bool lease_head_write_one(int fd, const struct lease_head *head, unsigned copy);
 
 /* Writes a record, for an offset of the file, to LEASE_RECORD_BYTES + text.len bytes. */
 void lease_record_encode(const struct lease_head *head, uint64_t offset, enum lease_kind kind,
@@ -76,7 +81,7 @@ enum lease_found {
     LEASE_RECORD,
     LEASE_END,     /* the file ends here */
     LEASE_TORN,    /* from here on: records that were never synced */
-    LEASE_DAMAGED, /* from here to `next` (0: to the end) no record is intact */
+    LEASE_DAMAGED, /* from here to `next` (0: to the end) no record is intact, or it is cut off */
     LEASE_FAILED   /* errno has the cause */
 };
 
@@ -85,6 +90,7 @@ struct lease_reader {
     int fd;
     struct lease_head head;
     bool head_damaged; /* one of its copies */
+    unsigned good;     /* the number of the other */
     uint64_t size;     /* of the file, when it was opened */
     uint64_t offset;   /* of the next record */
     uint64_t next;

@@ -112,12 +112,12 @@ static bool write_copies(struct lease_file *f)
 }
 
 /* Writes a record of that size, which has room in bytes, to the file, and to the file that is
- * written beside. A note of what is on the disk is not for the other: offsets are others there. */
+ * written beside. */
 static bool write_record(struct lease_file *f, enum lease_kind kind, struct unseen_key key,
                          struct unseen_bytes text, uint8_t *bytes)
 {
     const size_t size = LEASE_RECORD_BYTES + text.len;
-    const bool twice = lease_file_is_copied(f) && kind != LEASE_SYNCED;
+    const bool twice = lease_file_is_copied(f);
     lease_record_encode(&f->head, f->end, kind, key, text, bytes);
     bool done = lease_write(f->fd, bytes, size, f->end) && (!twice || write_copies(f));
     if (done && twice) {
@@ -152,15 +152,18 @@ static bool append(struct lease_file *f, enum lease_kind kind, struct unseen_key
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-/* Appends a record that says how much of the file is on the disk. Without it, damage of a record
- * before it would be taken for a torn end. It need not be synced itself. */
-static void mark_synced(struct lease_file *f, uint64_t safe)
+/* Writes into the head how much of the file is on the disk. Without it, damage of a record would be
+ * taken for a torn end. The next sync is of this write, too: until then the other copy, which is on
+ * the disk, stays as it is. */
+static void mark_synced(struct lease_file *f, uint64_t safe, uint64_t synced)
 {
-    if (safe <= f->marked || f->failed) {
+    if (safe <= f->head.synced) {
         return;
     }
-    f->marked = safe;
-    (void)append(f, LEASE_SYNCED, (struct unseen_key){safe, 0}, (struct unseen_bytes){NULL, 0});
+    f->head.synced = safe;
+    f->copy = synced > f->marked_at ? !f->copy : f->copy;
+    f->marked_at = f->written;
+    (void)lease_head_write_one(f->fd, &f->head, f->copy); /* if it fails, less is known */
 }
 
 /* A file gets the name when its head is on the disk, so whatever crash comes, a file of this name
@@ -183,9 +186,7 @@ static bool read_records(struct lease_file *f, struct lease_reader *r, const cha
     enum lease_found found;
     struct lease_record record;
     while ((found = lease_reader_next(r, &record)) == LEASE_RECORD) {
-        f->marked = record.kind == LEASE_SYNCED ? r->offset : f->marked;
-        if (record.kind != LEASE_SYNCED &&
-            !each(context, record.key, record.text, record.kind == LEASE_ENDS)) {
+        if (!each(context, record.key, record.text, record.kind == LEASE_ENDS)) {
             errno = ENOMEM;
             return false;
         }
@@ -203,8 +204,8 @@ static bool read_records(struct lease_file *f, struct lease_reader *r, const cha
 /* Mends what can be: a head from its other copy. The torn end is cut off later. */
 static bool mend(struct lease_file *f, const struct lease_reader *r)
 {
-    uint8_t heads[LEASE_HEADS_BYTES];
     f->head = r->head;
+    f->copy = !r->good;
     if (r->size > f->end) {
         message_warning("%s: %" PRIu64
                         " bytes at its end, of leases that were never answered, were cut off",
@@ -214,8 +215,7 @@ static bool mend(struct lease_file *f, const struct lease_reader *r)
         return true;
     }
     message_warning("%s: one of its two heads was damaged, the other is good", f->path);
-    lease_head_encode(&f->head, heads);
-    return lease_write(f->fd, heads, sizeof(heads), 0);
+    return lease_head_write_one(f->fd, &f->head, f->copy); /* which settle_file syncs */
 }
 
 /* A file that the log does not name is of another store that was here before, or a crash has left
@@ -276,7 +276,6 @@ static bool open_or_make(struct lease_file *f, const char *store, lease_each *ea
     }
     (void)close(f->fd); /* was only read */
     f->end = LEASE_HEADS_BYTES;
-    f->marked = LEASE_HEADS_BYTES;
     return lease_file_make(f);
 }
 
@@ -287,7 +286,7 @@ static bool settle_file(struct lease_file *f)
     if (ftruncate(f->fd, (off_t)f->end) != 0 || fdatasync(f->fd) != 0 || !folder_sync(f->path)) {
         return false;
     }
-    mark_synced(f, f->end);
+    mark_synced(f, f->end, 0);
     return true;
 }
 
@@ -302,12 +301,8 @@ static void free_paths(struct lease_file *f)
 bool lease_file_open(struct lease_file *f, const char *store, const struct lease_head *head,
                      int notify_fd, lease_each *each, void *context, const size_t *nlive)
 {
-    *f = (struct lease_file){.fd = -1,
-                             .new_fd = -1,
-                             .head = *head,
-                             .end = LEASE_HEADS_BYTES,
-                             .marked = LEASE_HEADS_BYTES,
-                             .notify_fd = notify_fd};
+    *f = (struct lease_file){
+        .fd = -1, .new_fd = -1, .head = *head, .end = LEASE_HEADS_BYTES, .notify_fd = notify_fd};
     f->path = lease_path(store, ".leases");
     f->new_path = lease_path(store, ".leases.new");
     if (!f->path || !f->new_path) {
@@ -375,7 +370,6 @@ static void end_swap(struct lease_file *f)
         f->fd = f->new_fd;
         f->head = f->new_head;
         f->end = f->new_end;
-        f->marked = LEASE_HEADS_BYTES;
         f->synced_end = 0;
         f->wanted_end = f->end; /* nobody knows how much of it was synced */
         pthread_cond_broadcast(&f->changed);
@@ -418,7 +412,8 @@ bool lease_file_copy(struct lease_file *f, struct unseen_key key, struct unseen_
 
 bool lease_file_end_copy(struct lease_file *f)
 {
-    if (!write_copies(f)) {
+    f->new_head.synced = f->new_end + f->ncopies; /* it gets the name when that is true */
+    if (!write_copies(f) || !lease_head_write(f->new_fd, &f->new_head)) {
         return copy_failed(f);
     }
     free(f->copies);
@@ -462,7 +457,7 @@ uint64_t lease_file_synced(struct lease_file *f, int *error_out)
     const uint64_t safe = f->synced_end;
     pthread_mutex_unlock(&f->lock);
     if (*error_out == 0) {
-        mark_synced(f, safe);
+        mark_synced(f, safe, synced);
     }
     return synced;
 }

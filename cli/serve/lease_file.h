@@ -22,11 +22,12 @@ struct lease_file {
     char *path; /* NULL: not open */
     struct lease_head head;
     int fd;
-    uint64_t end;     /* bytes of whole records */
-    uint64_t marked;  /* a record says that so many bytes are on the disk */
-    uint64_t written; /* records appended by this process */
-    int notify_fd;    /* written to after each sync */
-    bool failed;      /* nothing can be appended any more */
+    uint64_t end;       /* bytes of whole records */
+    unsigned copy;      /* of the head that was written last, */
+    uint64_t marked_at; /* when so many records were written */
+    uint64_t written;   /* records appended by this process */
+    int notify_fd;      /* written to after each sync */
+    bool failed;        /* nothing can be appended any more */
 
     char *new_path;
     struct lease_head new_head;
@@ -42,8 +43,7 @@ struct lease_file {
     pthread_t thread;
     uint64_t wanted; /* sync up to this record */
     uint64_t synced;
-    uint64_t wanted_end; /* as offsets of the file, with the records of what is on the disk; a new
-                            file begins with 0 */
+    uint64_t wanted_end; /* as offsets of the file; a new file begins with 0 */
     uint64_t synced_end;
     int error;   /* errno of a sync that failed */
     int sync_fd; /* of the file that has the name */

@@ -348,13 +348,16 @@ struct fate {
     size_t k;
 };
 
-static void spoil(const struct disk *disk, struct disk_bytes *bytes, uint64_t at, size_t len,
-                  enum rest rest, uint64_t *random)
+/* A block that the file has already is never another file's: what is written over may be noise. */
+static void spoil(const struct disk *disk, const struct disk_bytes *certain,
+                  struct disk_bytes *bytes, uint64_t at, size_t len, enum rest rest,
+                  uint64_t *random)
 {
     uint8_t block[SECTOR] = {0};
     if (rest == REST_OLD) {
         return;
     }
+    rest = rest == REST_STALE && at < certain->len ? REST_NOISE : rest;
     const struct disk_bytes *other = &disk->files[crash_random(random) % disk->nfiles];
     const uint64_t shift = crash_random(random) % 3;
     for (size_t i = 0; i < len && rest != REST_ZERO; i++) {
@@ -387,7 +390,8 @@ static void apply_fate(const struct disk *disk, struct disk_bytes *bytes, const 
         if (arrived) {
             store(bytes, at, p->data + done, len);
         } else {
-            spoil(disk, bytes, at, len, p->is_hole ? REST_OLD : fate.rest, random);
+            spoil(disk, &disk->files[p->file], bytes, at, len, p->is_hole ? REST_OLD : fate.rest,
+                  random);
         }
     }
 }

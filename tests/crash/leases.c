@@ -9,9 +9,10 @@
  * was answered behind that, it is in the store and not handed out. No URL is handed out twice, or
  * without having been asked for.
  *
- * Then bits of the file of leases are turned over, and reads of it fail: all leases are handed out,
- * or the server refuses to start, and `repair` brings back all but those of the damaged record. And
- * the store is served under other names, moved and copied with the file and without it.
+ * Then bits of the file of leases are turned over, it is cut short, and reads of it fail: all
+ * leases are handed out, or the server refuses to start, and `repair` brings back all but those of
+ * the damaged record. And the store is served under other names, moved and copied with the file and
+ * without it.
  *
  *     crash_leases TOOL SHIM [PLANT]
  *
@@ -40,6 +41,7 @@ enum {
     NDONE = 2,    /* of these done */
     FLIPS = 60,   /* bytes with a bit turned over */
     READS = 4,    /* that fail, at most */
+    HEADS = 96,   /* bytes before the first record */
     FAILURES_SHOWN = 10,
     STEPS_MAX = 24
 };
@@ -678,11 +680,36 @@ static void test_damage(void)
             judge_handed("a read that fails loses a lease", is_handed, SIZE_MAX / 2);
             continue;
         }
+        if (!strstr(crash_messages(), "Input/output error")) {
+            wrong("an error of reading is taken for something else", crash_messages());
+        }
         char *now = crash_read(crash_path("s.leases"), &len);
         if (!now || len != files.leases_len || memcmp(now, files.leases, len) != 0) {
             wrong("a file that could not be read was written", fault);
         }
         free(now);
+    }
+}
+
+/* A file that is cut short, so that an answered lease is missing, is not a torn end. */
+static void test_cuts(void)
+{
+    bool is_handed[NURLS];
+    const size_t whole = files.leases_len;
+    const size_t step = 1 + whole / crash_scaled(FLIPS);
+    for (size_t cut = 1; cut < whole; cut += step) {
+        files.leases_len = whole - cut;
+        write_files("s", "s.leases");
+        files.leases_len = whole;
+        all.nflips++;
+        if (serve_all("s", NULL, is_handed)) {
+            judge_handed("a lease is cut off without a word", is_handed, SIZE_MAX / 2);
+        } else if (whole - cut >= HEADS) {
+            verify_and_repair();
+            if (!serve_all("s", NULL, is_handed)) {
+                wrong("refused after the repair of a cut", crash_messages());
+            }
+        }
     }
 }
 
@@ -692,7 +719,7 @@ static void test_killed_repair(void)
     static const char *const faults[] = {"fdatasync s.leases.new 1:DIE", "link s.leases 1:DIE",
                                          "rename s.leases.new 1:DIE", "fsync . 2:DIE"};
     bool is_handed[NURLS];
-    const size_t at = 90; /* in the first record */
+    const size_t at = HEADS + 10; /* in the first record */
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
         char fault[64];
         snprintf(fault, sizeof(fault), "UNSEEN_CRASH_FAULT=%s", faults[i]);
@@ -803,6 +830,7 @@ int main(int argc, char **argv)
     all.workload = "damage and names";
     make_leased();
     test_damage();
+    test_cuts();
     test_killed_repair();
     test_names();
     test_other();

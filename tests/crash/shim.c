@@ -12,9 +12,9 @@
  * them.
  *
  * Plants: no-output-sync, no-log-sync, no-leases-sync, no-new-leases-sync (of the file that is to
- * be the leases), no-dir-sync (such a sync does nothing), no-lease-marks (a record that says how
- * much of the leases is on the disk is not written), no-head-sync (of the log behind a write to its
- * header), far-punch (a hole in the log goes a block beyond its head), by-name (a symbolic link
+ * be the leases), no-dir-sync (such a sync does nothing), no-lease-marks (the head of the
+ * leases does not say how much of them is on the disk), no-head-sync (of the log behind a write to
+ * its header), far-punch (a hole in the log goes a block beyond its head), by-name (a symbolic link
  * leads to no other name), no-rename (a new log does not take its name), no-output-cut (the output
  * file is not cut, but written on at its end), persist-first (what is written to the output arrives
  * there after the next sync of the log only), swallow-errors (a write or sync that is made to fail
@@ -624,7 +624,7 @@ ssize_t pwrite(int fd, const void *buf, size_t n, off_t at)
         die("pwrite with O_APPEND is not simulated");
     }
     enum fault fault = strike("pwrite", t->name);
-    if (planted("no-lease-marks") && n == 28 && ((const unsigned char *)buf)[8] == 3 &&
+    if (planted("no-lease-marks") && n == 48 && at <= 48 &&
         (t->role == ROLE_LEASES || t->role == ROLE_NEW_LEASES)) {
         pthread_mutex_unlock(&lock);
         return (ssize_t)n;
