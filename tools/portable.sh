@@ -5,8 +5,6 @@
 #
 #     tools/portable.sh ARCH [ctest argument]...      ARCH: aarch64 or s390x
 #
-# Compiled with -O2, as Debian would: with -O3 the compiler takes twice as long.
-#
 # The libraries of that processor come from Debian's packages, unpacked into build/ARCH/root:
 # nothing is installed for them, and apt's own lists stay as they are.
 set -eu
@@ -48,7 +46,6 @@ fi
 export PKG_CONFIG_SYSROOT_DIR="$root"
 export PKG_CONFIG_LIBDIR="$root/usr/lib/$arch-linux-gnu/pkgconfig"
 cmake -G Ninja -B "$build" -DCMAKE_BUILD_TYPE=Release -DUNSEEN_WERROR=ON -DUNSEEN_CLI=OFF \
-    -DCMAKE_C_FLAGS_RELEASE="-O2 -DNDEBUG" \
     -DUNSEEN_BENCH=OFF -DUNSEEN_INSTALL=OFF -DCMAKE_SYSTEM_NAME=Linux \
     -DCMAKE_SYSTEM_PROCESSOR=$arch -DCMAKE_C_COMPILER=$arch-linux-gnu-gcc \
     -DCMAKE_CROSSCOMPILING_EMULATOR=qemu-$arch -DCMAKE_C_FLAGS="-isystem $root/usr/include" \
