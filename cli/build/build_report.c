@@ -53,7 +53,9 @@ static void report_counts(const struct build_job *m)
                         entries_literal(m->kind, true));
     }
     if (c->nallowed > 0) {
-        message_plain("unseen: %" PRIu64 " entries are allowed", c->nallowed);
+        message_plain("unseen: %" PRIu64
+                      " entries are allowed, and win over what is listed below them",
+                      c->nallowed);
     }
 }
 

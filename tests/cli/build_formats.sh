@@ -87,7 +87,7 @@ END_RULES
 printf '%s\n' http://evil.example/x http://a.evil.example/ http://good.evil.example/x http://shop.example/ \
     http://shop.example/free/1 http://pages.shop.example/free/ok http://third.example/ http://ads.example/ > in
 run build --expressions rules.list rules.txt
-expect 0 '' "unseen: warning: rules.txt:4: not taken: '||third.example^\$third-party' is a rule with options that a list cannot keep\nunseen: warning: rules.txt:5: not taken: 'ads.example##.banner' hides parts of pages, not a site\nunseen: warning: 2 rules that a list cannot keep were not taken\nunseen: 2 entries are allowed\n"
+expect 0 '' "unseen: warning: rules.txt:4: not taken: '||third.example^\$third-party' is a rule with options that a list cannot keep\nunseen: warning: rules.txt:5: not taken: 'ads.example##.banner' hides parts of pages, not a site\nunseen: warning: 2 rules that a list cannot keep were not taken\nunseen: 2 entries are allowed, and win over what is listed below them\n"
 run check rules.list
 expect 0 'http://evil.example/x\nhttp://a.evil.example/\nhttp://shop.example/free/1\n' ''
 rm in
@@ -107,7 +107,7 @@ rm in
 # Allowed entries of thousands of lines, from several threads, are all there.
 awk 'BEGIN { for (i = 0; i < 20000; i++) print (i % 2 ? "@@||" : "||") "h" i ".example^" }' > many.txt
 run build --expressions -j 4 many.list many.txt
-expect 0 '' 'unseen: 10000 entries are allowed\n'
+expect 0 '' 'unseen: 10000 entries are allowed, and win over what is listed below them\n'
 unseen allow --list many.list | sort > got
 awk 'BEGIN { for (i = 1; i < 20000; i += 2) print "h" i ".example/" }' | sort > want
 same got want
