@@ -32,9 +32,11 @@ static const size_t lengths[] = {128, 2048, INPUT_MAX};
 static const double GOAL = 30;
 static const double GOAL_BEYOND_ASCII = 100;
 
+/* An escape of a byte that is not ASCII may be of a name, too. */
 static bool is_ascii(const char *text)
 {
-    while (*text && (unsigned char)*text < 0x80) {
+    while (*text && (unsigned char)*text < 0x80 &&
+           !(text[0] == '%' && text[1] && strchr("89abcdefABCDEF", text[1]))) {
         text++;
     }
     return *text == '\0';
