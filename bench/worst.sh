@@ -1,8 +1,8 @@
 #!/bin/bash
 # What a byte may cost: the worst inputs that a search finds for each parser, profile, rule and kind
-# (bench_worst.c), then whole programs on evil files: formats of input and of entries, and the protocols
-# of `unseen serve`. Each figure is CPU time for a byte, and its ratio to an ordinary line in the same
-# program or, for bench_worst, in a set.
+# (bench_worst.c), then whole programs on evil files: formats of input and of entries, the protocols of
+# `unseen serve`, and commands of the module, if there is a redis-server. Each figure is CPU time for a
+# byte, and its ratio to an ordinary line in the same program or, for bench_worst, in a set.
 #
 # usage: bench/worst.sh [TRIES [SEED]]      300 changes of each input by default; 5 minutes
 #        (UNSEEN: the tool, build/release/unseen; ROUNDS=5; MIB=4: the size of a file)
@@ -15,7 +15,7 @@ UNSEEN=${UNSEEN:-$build/unseen}
 echo
 echo "whole programs: ns of CPU for a byte, median of ${ROUNDS:-5} rounds, and how many times an ordinary line takes that"
 python3 - "$UNSEEN" "${ROUNDS:-5}" "${MIB:-4}" <<'END' || missed=1
-import os, resource, socket, statistics, subprocess, sys, tempfile, threading, time
+import os, resource, shutil, socket, statistics, subprocess, sys, tempfile, threading, time
 
 tool, rounds, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]) << 20
 work = tempfile.TemporaryDirectory()
@@ -214,6 +214,46 @@ for protocol, (served, options, form) in PROTOCOLS.items():
         ns = statistics.median(ask(served, options, one * (size // len(one))) for _ in range(rounds))
         base = ns if what == "ordinary" else base
         report(f"serve, {protocol}, {what}", ns, base, 100)
+
+
+def command(*words):
+    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
+
+
+def ask_module(one):
+    """ns of a Redis server with the module for each byte of many commands that come at once."""
+    requests = command(b"UNSEEN.ADD", b"key", b"first") + one * (size // len(one)) + command(b"QUIT")
+    address = path("redis")
+    module = os.path.join(os.path.dirname(os.path.abspath(tool)), "unseen.so")
+    redis = ["redis-server", "--port", "0", "--unixsocket", address, "--dir", work.name, "--save", "", "--loadmodule", module]
+    server = subprocess.Popen(redis, stdout=subprocess.DEVNULL)
+    try:
+        with socket.socket(socket.AF_UNIX) as client:
+            while client.connect_ex(address) != 0:
+                if server.poll() is not None:
+                    sys.exit("redis-server has ended")
+                time.sleep(0.01)
+            began = used(server.pid)
+            converse(client, requests)
+        return (used(server.pid) - began) / len(requests)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+COMMANDS = {
+    "UNSEEN.ADD": lambda url: command(b"UNSEEN.ADD", b"key", *[url] * 16),
+    "UNSEEN.EXISTS": lambda url: command(b"UNSEEN.EXISTS", b"key", *[url] * 16),
+    "UNSEEN.CLAIM": lambda url: command(b"UNSEEN.CLAIM", b"key", b"60", *[url] * 16),
+    "BF.ADD": lambda url: command(b"BF.ADD", b"bloom", url),
+    "CF.ADD": lambda url: command(b"CF.ADD", b"cuckoo", url),
+}
+for name, form in COMMANDS.items() if shutil.which("redis-server") else ():
+    for what, host in NAMES.items():
+        one = form(b"http://%s/news/story" % host)
+        ns = statistics.median(ask_module(one) for _ in range(rounds))
+        base = ns if what == "ordinary" else base
+        report(f"module, {name}, {what}", ns, base, 100)
 sys.exit(missed)
 END
 exit "${missed:-0}"
