@@ -78,6 +78,23 @@ static bool show_progress(void *context, uint64_t ndone, uint64_t nnew)
     return true;
 }
 
+/* Whose window counts must be clear. */
+static bool check_window(const struct merge *m, struct unseen_store *in)
+{
+    char has[STORES_WINDOW_CAP];
+    char wanted[STORES_WINDOW_CAP];
+    const uint64_t window = stores_info(m->out).window;
+    if (m->o->seen.window != 0 || stores_info(in).window == window) {
+        return true;
+    }
+    stores_window_text(stores_info(in).window, has);
+    stores_window_text(window, wanted);
+    message_error("the windows differ: %s has %s, %s has %s", m->inputs[m->at], has, model_of(m),
+                  wanted);
+    message_hint("to say which one counts: %s", typed_with("--window %s", wanted));
+    return false;
+}
+
 static bool merge_one(struct merge *m)
 {
     const char *path = m->inputs[m->at];
@@ -91,11 +108,13 @@ static bool merge_one(struct merge *m)
     m->nbytes = stores_info(in).log_bytes;
     m->nnew_before = m->report.nnew;
     m->nseen_before = m->report.nseen;
+    const bool may_merge = check_window(m, in);
     const enum unseen_status status =
-        unseen_store_merge(m->out, in, &nnew, show_progress, m, &error);
-    if (status == UNSEEN_ERR_MISMATCH) {
+        may_merge ? unseen_store_merge(m->out, in, &nnew, show_progress, m, &error)
+                  : UNSEEN_ERR_MISMATCH;
+    if (status == UNSEEN_ERR_MISMATCH && may_merge) {
         report_mismatch(m, in, error.setting);
-    } else if (status != UNSEEN_OK) {
+    } else if (status != UNSEEN_OK && may_merge) {
         stores_report(path, &m->o->seen, &error);
     }
     m->report.nbytes += m->nbytes;
@@ -129,7 +148,8 @@ static bool open_out(struct merge *m)
                                                  .like = first,
                                                  .capacity = merge_capacity(first),
                                                  .cpu = m->cpu,
-                                                 .file_mode = o->seen.file_mode};
+                                                 .file_mode = o->seen.file_mode,
+                                                 .window = o->seen.window};
     error.status = unseen_store_open(&m->out, m->path, &options, &error);
     if (error.status != UNSEEN_OK) {
         stores_report(m->path, &o->seen, &error);
@@ -220,8 +240,12 @@ static bool merge_put_json(const struct merge *m, const struct unseen_set_stats 
     return output_close(&out);
 }
 
-int merge_run(const struct options *o, enum unseen_cpu cpu)
+int merge_run(const struct options *given, enum unseen_cpu cpu)
 {
+    /* What time it is now does not matter: the clocks of the stores count. */
+    struct options untimed = *given;
+    untimed.seen.has_line_times = true;
+    const struct options *o = &untimed;
     struct merge m = {.o = o, .cpu = cpu, .path = o->merge.into, .inputs = o->input.files};
     m.ninputs = o->input.nfiles;
     if (!m.path) {
@@ -233,6 +257,9 @@ int merge_run(const struct options *o, enum unseen_cpu cpu)
         return EXIT_TROUBLE;
     }
     bool merged = true;
+    if (stores_info(m.out).window == 0) {
+        (void)stores_tell_time(m.out, STORES_LEAVING); /* at which the lines come */
+    }
     for (m.at = 0; m.at < m.ninputs && merged; m.at++) {
         report_at(m.inputs, m.ninputs, m.at, 0);
         report_poll();

@@ -31,6 +31,7 @@
 
 static const char NEW_SUFFIX[] = ".unseen-new";
 static const char DRAFT_SUFFIX[] = ".draft.unseen-new";
+static const char NEW_DRAFT_SUFFIX[] = ".draft.new.unseen-new";
 
 enum {
     COPY_LEN = 1 << 20,
@@ -295,7 +296,8 @@ enum unseen_status unseen__log_start_new(struct unseen__log *log, const struct u
         return unseen__error_io(error, "read", old->path, errno);
     }
     const enum unseen_status status = log_init(log, old->path, old, true, &old->allocator, error);
-    return status == UNSEEN_OK ? log_make(log, header, NEW_SUFFIX, &st, 0, error) : status;
+    const char *suffix = old->new_path ? NEW_DRAFT_SUFFIX : NEW_SUFFIX;
+    return status == UNSEEN_OK ? log_make(log, header, suffix, &st, 0, error) : status;
 }
 
 static enum unseen_status made_meanwhile(const struct unseen__log *log, struct unseen_error *error)
@@ -319,10 +321,19 @@ static enum unseen_status take_name(struct unseen__log *log, struct unseen_error
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen__log_publish(struct unseen__log *log, const struct unseen__log *old,
+enum unseen_status unseen__log_publish(struct unseen__log *log, struct unseen__log *old,
                                        struct unseen_error *error)
 {
-    return unseen__log_has_name(old) ? take_name(log, error) : made_meanwhile(log, error);
+    if (!old->new_path) {
+        return unseen__log_has_name(old) ? take_name(log, error) : made_meanwhile(log, error);
+    }
+    if (rename(log->new_path, old->new_path) != 0) {
+        return unseen__error_io(error, "write", log->path, errno);
+    }
+    unseen__path_free(&log->allocator, log->new_path);
+    log->new_path = old->new_path;
+    old->new_path = NULL;
+    return UNSEEN_OK;
 }
 
 /* Gives a new log its name; *exists_out if that name is taken. A file system without hard links
@@ -517,7 +528,7 @@ enum unseen_status unseen__log_copy(struct unseen__log *log, const struct unseen
     return status;
 }
 
-enum unseen_status unseen__log_publish_draft(struct unseen__log *log, const struct unseen__log *old,
+enum unseen_status unseen__log_publish_draft(struct unseen__log *log, struct unseen__log *old,
                                              struct unseen_error *error)
 {
     bool exists = false;

@@ -56,12 +56,12 @@ enum unseen_status unseen__log_create(struct unseen__log *log, const char *path,
                                       struct unseen_error *error);
 
 /* Makes a log beside another one, whose lock the caller has. unseen__log_publish puts the new log
- * in the place of the old one; BUSY if another file has taken its name. A release before that
- * removes the new log. */
+ * in the place of the old one, of a draft as a draft; BUSY if another file has taken its name. A
+ * release before that removes the new log. */
 enum unseen_status unseen__log_start_new(struct unseen__log *log, const struct unseen__log *old,
                                          const struct unseen__log_header *header,
                                          struct unseen_error *error);
-enum unseen_status unseen__log_publish(struct unseen__log *log, const struct unseen__log *old,
+enum unseen_status unseen__log_publish(struct unseen__log *log, struct unseen__log *old,
                                        struct unseen_error *error);
 
 /* Makes a draft beside path: a log that takes the name only when unseen__log_publish_draft is
@@ -75,7 +75,7 @@ enum unseen_status unseen__log_start_draft(struct unseen__log *log, const char *
 enum unseen_status unseen__log_copy(struct unseen__log *log, const struct unseen__log *old,
                                     struct unseen_error *error);
 /* old: the log of which the draft is a copy, or NULL. BUSY if path is another file by now. */
-enum unseen_status unseen__log_publish_draft(struct unseen__log *log, const struct unseen__log *old,
+enum unseen_status unseen__log_publish_draft(struct unseen__log *log, struct unseen__log *old,
                                              struct unseen_error *error);
 
 /* True if the open file is still the file called log->file. */

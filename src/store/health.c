@@ -58,6 +58,24 @@ static void note_damage(struct unseen__reading *r, uint64_t offset, uint64_t end
     report_damage(r, &damage);
 }
 
+/* The head is moved only past keys that have left, and a later record says so. */
+static void check_head(struct unseen__reading *r)
+{
+    const struct unseen__log_head *head = &r->log->header.head;
+    struct unseen_error damage;
+    if (head->offset == UNSEEN__RECORDS_OFFSET ||
+        head->time <= unseen__horizon(r->log->header.window, r->record_time)) {
+        return;
+    }
+    (void)unseen__error(&damage, UNSEEN_ERR_CORRUPT, head->offset,
+                        "%s is damaged: it begins at byte %llu, behind keys that have not left",
+                        r->log->path, (unsigned long long)head->offset);
+    r->damaged_offset = UNSEEN__RECORDS_OFFSET;
+    r->damaged_end = head->offset;
+    r->health.ndamages++;
+    report_damage(r, &damage);
+}
+
 /* Where times go back, one of them is wrong. Then the latest time counts that a record and the one
  * before or behind it have reached. */
 static void follow_time(struct unseen__reading *r, uint64_t time, bool goes_back)
@@ -117,6 +135,18 @@ enum unseen_status unseen__read_all(struct unseen__reading *r, struct unseen_err
     }
     unseen__scan_release(&scan);
     return status;
+}
+
+enum unseen_status unseen__read_intact(struct unseen__reading *r, struct unseen_error *error)
+{
+    const struct unseen__log *log = r->log;
+    const enum unseen_status status = unseen__read_all(r, error);
+    if (status != UNSEEN_OK || (r->health.ndamages == 0 && r->end >= log->end)) {
+        return status;
+    }
+    /* An end that is missing is not an unfinished commit: these records were read or written. */
+    return r->health.ndamages > 0 ? unseen__damaged(error, log, r->damaged_offset, r->damaged_end)
+                                  : unseen__damaged(error, log, r->end, log->end);
 }
 
 /* ---- the allowlist ---- */
@@ -454,6 +484,9 @@ static enum unseen_status checkup_run(struct checkup *checkup, const char *path,
         check_headers(checkup, path);
         status = unseen__read_all(&checkup->reading, error);
     }
+    if (status == UNSEEN_OK && checkup->reading.health.lost_bytes == 0) {
+        check_head(&checkup->reading);
+    }
     if (status == UNSEEN_OK) {
         status = check_allowed(&checkup->reading, error);
     }
@@ -502,7 +535,7 @@ enum unseen_status unseen_store_verify(const char *path, struct unseen_store_hea
 static enum unseen_status mend(struct checkup *checkup, const char *path,
                                struct unseen_error *error)
 {
-    const struct unseen__log *log = &checkup->store.log;
+    struct unseen__log *log = &checkup->store.log;
     const bool no_log = log->header.read_features & UNSEEN__FEATURE_NO_LOG;
     if (no_log && checkup->image_is_damaged) {
         return unseen__error(error, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,

@@ -25,6 +25,12 @@ enum {
     LEAVING_SHARE = 10    /* of the window: which keys unseen_store_info counts */
 };
 
+uint64_t unseen__time_cut(uint64_t ms)
+{
+    ms = ms < UNSEEN__TIME_MAX ? ms : UNSEEN__TIME_MAX;
+    return ms < UNSEEN__TIME_STEP ? UNSEEN__TIME_STEP : ms - ms % UNSEEN__TIME_STEP;
+}
+
 uint64_t unseen__horizon(uint64_t window, uint64_t time)
 {
     const uint64_t age = window + UNSEEN__TIME_STEP;
@@ -350,11 +356,9 @@ enum unseen_status unseen_store_expire(struct unseen_store *store, uint64_t now,
                                        uint64_t *next_out)
 {
     bool all_left = true;
-    const uint64_t step =
-        now < UNSEEN__TIME_STEP ? UNSEEN__TIME_STEP : now - now % UNSEEN__TIME_STEP;
-    enum unseen_status status = now == 0 || now > UNSEEN__TIME_MAX ? UNSEEN_ERR_ARGUMENT
-                                : store->log.writable ? unseen__committer_status(&store->committer)
-                                                      : UNSEEN_OK;
+    const uint64_t step = unseen__time_cut(now);
+    enum unseen_status status =
+        store->log.writable ? unseen__committer_status(&store->committer) : UNSEEN_OK;
     if (status == UNSEEN_OK && (step > store->clock || !store->leaving.is_done)) {
         store->clock = step > store->clock ? step : store->clock;
         status = expire(store, max, &all_left);
@@ -390,13 +394,6 @@ void unseen__leaving_follow_head(struct unseen_store *store)
     }
 }
 
-/* The time of the log that a crash would leave. */
-static uint64_t durable_time(struct unseen_store *store)
-{
-    return store->committer.is_running ? unseen__committer_log_time(&store->committer)
-                                       : store->log.time;
-}
-
 enum unseen_status unseen__store_give_back(struct unseen_store *store, struct unseen_error *error)
 {
     struct unseen__leaving *l = &store->leaving;
@@ -418,7 +415,7 @@ enum unseen_status unseen__store_give_back(struct unseen_store *store, struct un
     /* What has left at a time that no durable record tells is not gone after a crash: the lines of
      * that time may come once more. */
     if (l->next_head.offset == 0 ||
-        l->next_head.time > unseen__horizon(log->header.window, durable_time(store))) {
+        l->next_head.time > unseen__horizon(log->header.window, unseen__store_log_time(store))) {
         return UNSEEN_OK;
     }
     const enum unseen_status status = unseen__log_move_head(log, &l->next_head, error);

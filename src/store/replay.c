@@ -20,7 +20,6 @@ enum {
     REGION_BITS = 9,
     NREGIONS = 1 << REGION_BITS,
     KEYS_MAX = 1 << 18,   /* keys collected at a time */
-    UNPACK = 512,         /* keys in a run */
     SORT_FROM = 16 << 20, /* bytes of memory of the set */
     TORN_SHORT = 1 << 20  /* bytes of a torn end that may be read again at each refresh */
 };
@@ -47,32 +46,41 @@ static bool is_removed(const uint8_t *bits, size_t i)
     return bits && (bits[i / 8] >> i % 8 & 1);
 }
 
-bool unseen__record_each(const struct unseen__scan *scan, unseen__take_keys *each, void *context)
+size_t unseen__record_next(const struct unseen__scan *scan, struct unseen__place *place,
+                           struct unseen_key keys[UNSEEN__UNPACK], enum unseen__change *change_out)
 {
     const struct unseen__record *record = &scan->record;
     const unsigned key_bits = scan->log->header.key_bits;
-    struct unseen_key keys[UNPACK];
-    struct unseen__run run = {0};
-    if (!unseen__record_has_keys(record)) {
-        return true;
+    const uint32_t first = place->next;
+    uint32_t i = first;
+    if (!unseen__record_has_keys(record) || i == record->n) {
+        return 0;
     }
-    const bool allows = record->kind == UNSEEN__RECORD_ALLOWED;
-    for (uint32_t i = 0, r = 0; i < record->n;) {
-        if (i == run.end) {
-            run = unseen__record_run(record, scan->runs, r++);
-        }
-        const bool removed = is_removed(scan->bits, i);
-        const uint32_t first = i++;
-        while (i < run.end && i - first < UNPACK && is_removed(scan->bits, i) == removed) {
-            i++;
-        }
-        unseen__keys_unpack(scan->payload + first * unseen__key_bytes(key_bits), i - first,
-                            key_bits, keys);
-        if (!each(context, keys, i - first,
-                  allows    ? UNSEEN__ALLOWED
-                  : removed ? UNSEEN__REMOVED
-                            : UNSEEN__ADDED,
-                  run.time)) {
+    if (i == place->run.end) {
+        place->run = unseen__record_run(record, scan->runs, place->nruns++);
+    }
+    const bool removed = is_removed(scan->bits, i);
+    while (i < place->run.end && i - first < UNSEEN__UNPACK &&
+           is_removed(scan->bits, i) == removed) {
+        i++;
+    }
+    unseen__keys_unpack(scan->payload + first * unseen__key_bytes(key_bits), i - first, key_bits,
+                        keys);
+    place->next = i;
+    *change_out = record->kind == UNSEEN__RECORD_ALLOWED ? UNSEEN__ALLOWED
+                  : removed                              ? UNSEEN__REMOVED
+                                                         : UNSEEN__ADDED;
+    return i - first;
+}
+
+bool unseen__record_each(const struct unseen__scan *scan, unseen__take_keys *each, void *context)
+{
+    struct unseen_key keys[UNSEEN__UNPACK];
+    struct unseen__place place = {0};
+    enum unseen__change change = UNSEEN__ADDED;
+    size_t n = 0;
+    while ((n = unseen__record_next(scan, &place, keys, &change)) > 0) {
+        if (!each(context, keys, n, change, place.run.time)) {
             return false;
         }
     }
@@ -104,7 +112,7 @@ enum unseen_status unseen__goes_back(struct unseen_error *error, const struct un
 
 static enum unseen_status replay_init(struct replay *r, struct unseen_store *store, uint64_t nbytes)
 {
-    const uint64_t most = nbytes / unseen__key_bytes(store->log.header.key_bits) + UNPACK;
+    const uint64_t most = nbytes / unseen__key_bytes(store->log.header.key_bits) + UNSEEN__UNPACK;
     const size_t cap = most < KEYS_MAX ? (size_t)most : KEYS_MAX;
     *r = (struct replay){.store = store,
                          .set = store->set,
@@ -178,7 +186,7 @@ static bool replay_apply(struct replay *r, const struct unseen_key *keys, size_t
         return false;
     }
     if (change == UNSEEN__REMOVED) {
-        uint8_t verdicts[UNPACK];
+        uint8_t verdicts[UNSEEN__UNPACK];
         r->status = unseen_set_remove_keys(r->set, keys, n, verdicts, NULL);
     } else if (change == UNSEEN__ALLOWED) {
         for (size_t i = 0; i < n && r->status == UNSEEN_OK; i++) {

@@ -21,23 +21,21 @@
 
 enum {
     RECORD_KEYS = 1 << 16, /* keys in each new record */
-    RUNS_MIN = 16,
-    KEYS_ONCE = 512 /* keys that are asked for at a time, if each is written once */
+    RUNS_MIN = 16
 };
 
 /* ---- collecting keys to records ---- */
 
 struct writer {
     struct unseen__log *log;
-    struct unseen_set *written;   /* NULL, or the keys so far: each is written once */
-    struct unseen__stash repeats; /* keys that `written` took for repeats */
+    struct unseen__stash
+        *repeats; /* keys that may come more than once, and how often; NULL: none */
     uint8_t *payload;
     uint32_t n;
     struct unseen__run *runs;
     size_t runs_cap;
     uint32_t nruns;
-    uint64_t unknown; /* the time that keys of an unknown time get */
-    uint64_t latest;  /* no key gets a later one */
+    uint64_t latest; /* no key gets a later time */
     struct unseen_error *error;
     enum unseen_status status;
 };
@@ -61,7 +59,7 @@ static bool flush_record(struct writer *w)
 static uint64_t time_after(const struct writer *w, uint64_t time)
 {
     const uint64_t before = w->nruns > 0 ? w->runs[w->nruns - 1].time : w->log->time;
-    time = time ? time < w->latest ? time : w->latest : w->unknown;
+    time = time < w->latest ? time : w->latest;
     return time > before ? time : before;
 }
 
@@ -82,96 +80,94 @@ static bool write_key(struct writer *w, struct unseen_key key, uint64_t time)
     return w->n < RECORD_KEYS || flush_record(w);
 }
 
-/* Keeps a key that may be written already. */
-static bool keep_repeat(struct writer *w, struct unseen_key key)
-{
-    if (!unseen__stash_contains(&w->repeats, key)) {
-        w->status = unseen__error_status(
-            w->error, unseen__stash_add(&w->repeats, key, &w->log->allocator), w->log->path);
-    }
-    return w->status == UNSEEN_OK;
-}
-
-static bool write_keys_once(struct writer *w, const struct unseen_key *keys, size_t n,
-                            uint64_t time)
-{
-    uint8_t verdicts[KEYS_ONCE];
-    struct unseen_key narrow[KEYS_ONCE]; /* as they will be read again */
-    for (size_t done = 0; done < n;) {
-        const size_t slice = n - done < KEYS_ONCE ? n - done : KEYS_ONCE;
-        for (size_t i = 0; i < slice; i++) {
-            narrow[i] = keys[done + i];
-            unseen__key_narrow(w->log->header.key_bits, &narrow[i]);
-        }
-        w->status = unseen_set_add_keys(w->written, narrow, slice, verdicts, NULL);
-        if (w->status != UNSEEN_OK) {
-            (void)unseen__error_status(w->error, w->status, w->log->path);
-            return false;
-        }
-        for (size_t i = 0; i < slice; i++) {
-            if (!(verdicts[i] == UNSEEN_NEW ? write_key(w, narrow[i], time)
-                                            : keep_repeat(w, narrow[i]))) {
-                return false;
-            }
-        }
-        done += slice;
-    }
-    return true;
-}
-
 static bool rewrite_keys(void *context, const struct unseen_key *keys, size_t n, uint64_t time)
 {
     struct writer *w = context;
-    if (w->written) {
-        return write_keys_once(w, keys, n, time);
-    }
     for (size_t i = 0; i < n; i++) {
-        if (!write_key(w, keys[i], time)) {
+        struct unseen_key key = keys[i];
+        unseen__key_narrow(w->log->header.key_bits, &key);
+        const bool is_last = !w->repeats || !unseen__stash_remove(w->repeats, key) ||
+                             unseen__stash_count(w->repeats, key) == 1;
+        if (is_last && !write_key(w, key, time)) {
             return false;
         }
     }
     return true;
 }
 
-/* A log may have a key twice without its removal between: the removal of another key took it away,
- * or is damaged. A filter that counts would count it twice, and one removal would not make it NEW
- * again. So the keys that were written are collected in a set. Its rate loses no key: the few that
- * it takes for repeats are looked up in the new log at the end (write_unwritten). */
-static enum unseen_status collect_keys(struct writer *w)
-{
-    const struct unseen__log_header *header = &w->log->header;
-    const struct unseen__filter_ops *ops = unseen__filter_find(header->filter, false);
-    const struct unseen_set_options options = {
-        .size = sizeof(options), .fpr = 1e-12, .allocator = &w->log->allocator};
-    return ops && ops->add_absent
-               ? unseen__set_create(&w->written, &options, NULL, &header->secret, NULL, w->error)
-               : UNSEEN_OK;
-}
+/* ---- keys that are there twice ----
+ *
+ * A log may have a key twice without its removal between: the removal of another key took it away,
+ * or is damaged; and two logs that are merged have common keys. A filter that counts would count
+ * the key twice, and one removal would not make it NEW again. From a window it would leave when the
+ * first one leaves. So only the last one is written, which has the latest time.
+ *
+ * A set finds keys that may be there twice. How often they are is counted exactly. */
 
-static bool drop_written(void *context, const struct unseen_key *keys, size_t n, uint64_t time)
+struct counting {
+    struct unseen_set *set; /* the keys so far */
+    struct unseen__stash *repeats;
+    const struct unseen__log *log; /* the new one */
+    struct unseen_error *error;
+    enum unseen_status status;
+};
+
+static bool find_repeats(void *context, const struct unseen_key *keys, size_t n, uint64_t time)
 {
+    struct counting *c = context;
+    struct unseen_key narrow[UNSEEN__UNPACK]; /* as they will be read again */
+    uint8_t verdicts[UNSEEN__UNPACK];
     (void)time;
-    struct writer *w = context;
+    memcpy(narrow, keys, n * sizeof(*keys));
     for (size_t i = 0; i < n; i++) {
-        (void)unseen__stash_remove(&w->repeats, keys[i]);
+        unseen__key_narrow(c->log->header.key_bits, &narrow[i]);
     }
-    return true;
-}
-
-/* Writes the keys that were taken for repeats and are not in the new log. */
-static enum unseen_status write_unwritten(struct writer *w)
-{
-    if (w->repeats.nkeys == 0 || !flush_record(w)) {
-        return w->status;
-    }
-    const enum unseen_status status =
-        unseen__surviving_each(w->log, UINT64_MAX, 0, false, drop_written, w, w->error);
-    for (size_t i = 0; status == UNSEEN_OK && i < w->repeats.nkeys; i++) {
-        if (!write_key(w, w->repeats.keys[i], w->log->time)) {
-            return w->status;
+    c->status = unseen_set_add_keys(c->set, narrow, n, verdicts, NULL);
+    for (size_t i = 0; i < n && c->status == UNSEEN_OK; i++) {
+        if (verdicts[i] == UNSEEN_SEEN && !unseen__stash_contains(c->repeats, narrow[i])) {
+            c->status = unseen__stash_add(c->repeats, narrow[i], &c->log->allocator);
         }
     }
-    return status;
+    return c->status == UNSEEN_OK;
+}
+
+static bool count_repeats(void *context, const struct unseen_key *keys, size_t n, uint64_t time)
+{
+    struct counting *c = context;
+    (void)time;
+    for (size_t i = 0; i < n && c->status == UNSEEN_OK; i++) {
+        struct unseen_key key = keys[i];
+        unseen__key_narrow(c->log->header.key_bits, &key);
+        if (unseen__stash_contains(c->repeats, key)) {
+            c->status = unseen__stash_add_again(c->repeats, key, 1, &c->log->allocator);
+        }
+    }
+    return c->status == UNSEEN_OK;
+}
+
+/* Makes *repeats, which may have such keys, complete; then it has each once more than the logs. */
+static enum unseen_status find_and_count(const struct unseen__source *sources, size_t nsources,
+                                         const struct unseen__log *to, bool skip_damage,
+                                         struct unseen__stash *repeats, struct unseen_error *error)
+{
+    const struct unseen__log_header *header = &to->header;
+    const struct unseen__filter_ops *ops = unseen__filter_find(header->filter, false);
+    const bool finds = nsources == 1 && ops && (ops->add_absent || (header->window && skip_damage));
+    struct counting c = {.repeats = repeats, .log = to};
+    enum unseen_status status = UNSEEN_OK;
+    if (finds) {
+        const struct unseen_set_options options = {
+            .size = sizeof(options), .fpr = 1e-12, .allocator = &to->allocator};
+        status = unseen__set_create(&c.set, &options, NULL, &header->secret, NULL, error);
+    }
+    if (finds && status == UNSEEN_OK) {
+        status = unseen__surviving_of(sources, nsources, skip_damage, find_repeats, &c, error);
+    }
+    unseen_set_free(c.set);
+    if (status == UNSEEN_OK && c.status == UNSEEN_OK && repeats->nkeys > 0) {
+        status = unseen__surviving_of(sources, nsources, skip_damage, count_repeats, &c, error);
+    }
+    return status == UNSEEN_OK ? unseen__error_status(error, c.status, to->path) : status;
 }
 
 /* Copies what the old log says about the note and the output file. The new log takes the place of
@@ -204,56 +200,83 @@ static enum unseen_status append_output(const struct unseen__log *from, struct u
 }
 
 /* The allowed keys come first, so that a key that was added since is added exactly again. */
-static enum unseen_status write_allowed(const struct unseen__log *from, struct unseen__log *to,
-                                        bool skip_damage, struct unseen_error *error)
+static enum unseen_status write_allowed(const struct unseen__source *sources, size_t nsources,
+                                        struct unseen__log *to, bool skip_damage,
+                                        struct unseen_error *error)
 {
     struct unseen__stash allowed = {0};
-    enum unseen_status status =
-        unseen__allowed_find(from, UINT64_MAX, skip_damage, to->header.key_bits, &allowed, error);
+    enum unseen_status status = UNSEEN_OK;
+    for (size_t i = 0; i < nsources && status == UNSEEN_OK; i++) {
+        status = unseen__allowed_find(sources[i].log, sources[i].end, skip_damage,
+                                      to->header.key_bits, &allowed, error);
+    }
     if (status == UNSEEN_OK) {
         status = unseen__allowed_append(to, allowed.keys, allowed.nkeys, 0, false, error);
     }
-    unseen__stash_release(&allowed, &from->allocator);
+    unseen__stash_release(&allowed, &to->allocator);
     return status;
+}
+
+static enum unseen_status write_keys(const struct unseen__source *sources, size_t nsources,
+                                     struct unseen__log *to, uint64_t latest, bool skip_damage,
+                                     struct unseen__stash *repeats, struct unseen_error *error)
+{
+    const size_t size = RECORD_KEYS * unseen__key_bytes(to->header.key_bits);
+    struct writer w = {.log = to,
+                       .error = error,
+                       .latest = latest,
+                       .repeats = repeats->nkeys > 0 ? repeats : NULL};
+    w.payload = unseen__alloc(&to->allocator, size, 8);
+    if (!w.payload) {
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, to->path);
+    }
+    const enum unseen_status status =
+        unseen__surviving_of(sources, nsources, skip_damage, rewrite_keys, &w, error);
+    if (status == UNSEEN_OK && w.status == UNSEEN_OK) {
+        (void)flush_record(&w);
+    }
+    unseen__free(&to->allocator, w.payload, size);
+    array_free(&to->allocator, &w.runs, &w.runs_cap, sizeof(*w.runs));
+    return status == UNSEEN_OK ? w.status : status;
+}
+
+/* The last record says how late it is: the clock does not go back with the keys that are left
+ * out. */
+static enum unseen_status append_end(struct unseen__log *to, uint64_t latest,
+                                     struct unseen_error *error)
+{
+    const struct unseen__record end = {
+        .kind = UNSEEN__RECORD_CHANGES, .time = latest, .output_len = UNSEEN__NO_OUTPUT};
+    const bool needs_image = to->header.read_features & UNSEEN__FEATURE_NO_LOG; /* it says so */
+    return to->ends_open || needs_image || latest > to->time
+               ? unseen__log_append(to, end, NULL, NULL, NULL, false, error)
+               : UNSEEN_OK;
 }
 
 static enum unseen_status write_survivors(const struct unseen__log *from, struct unseen__log *to,
                                           const struct unseen__reading *reading, bool skip_damage,
                                           struct unseen_error *error)
 {
-    const size_t size = RECORD_KEYS * unseen__key_bytes(to->header.key_bits);
-    struct writer w = {
-        .log = to, .error = error, .unknown = reading->time, .latest = reading->last_time};
-    w.payload = unseen__alloc(&to->allocator, size, 8);
-    if (!w.payload) {
-        return unseen__error_status(error, UNSEEN_ERR_NOMEM, to->path);
+    struct unseen__source sources[2] = {
+        {.log = from, .end = UINT64_MAX, .horizon = reading->horizon, .unknown = reading->time}};
+    struct unseen__stash found = {0};
+    struct unseen__stash *repeats = reading->common ? reading->common : &found;
+    size_t nsources = 1;
+    if (reading->other) {
+        sources[nsources++] = *reading->other;
     }
-    enum unseen_status status = collect_keys(&w);
+    enum unseen_status status = find_and_count(sources, nsources, to, skip_damage, repeats, error);
     if (status == UNSEEN_OK) {
-        status = write_allowed(from, to, skip_damage, error);
+        status = write_allowed(sources, nsources, to, skip_damage, error);
     }
     if (status == UNSEEN_OK) {
-        status = unseen__surviving_each(from, UINT64_MAX, reading->horizon, skip_damage,
-                                        rewrite_keys, &w, error);
+        status = write_keys(sources, nsources, to, reading->last_time, skip_damage, repeats, error);
     }
-    if (status == UNSEEN_OK && w.status == UNSEEN_OK) {
-        status = write_unwritten(&w);
-    }
-    if (status == UNSEEN_OK && w.status == UNSEEN_OK) {
-        (void)flush_record(&w);
-    }
-    unseen_set_free(w.written);
-    unseen__stash_release(&w.repeats, &to->allocator);
-    unseen__free(&to->allocator, w.payload, size);
-    array_free(&to->allocator, &w.runs, &w.runs_cap, sizeof(*w.runs));
-    status = status == UNSEEN_OK ? w.status : status;
+    unseen__stash_release(&found, &to->allocator);
     if (status == UNSEEN_OK) {
         status = append_output(from, to, &reading->output, error);
     }
-    if (status == UNSEEN_OK && (to->header.read_features & UNSEEN__FEATURE_NO_LOG)) {
-        return unseen__log_append_empty(to, false, error); /* there must be an image */
-    }
-    return status == UNSEEN_OK ? unseen__log_append_end(to, error) : status;
+    return status == UNSEEN_OK ? append_end(to, reading->last_time, error) : status;
 }
 
 /* ---- keeping the old one ---- */
@@ -280,8 +303,7 @@ static enum unseen_status keep_old(const struct unseen__log *log, struct unseen_
                          "%s.damaged and 99 more exist already", log->path);
 }
 
-enum unseen_status unseen__log_write_anew(struct unseen__log *to_out,
-                                          const struct unseen__log *from,
+enum unseen_status unseen__log_write_anew(struct unseen__log *to_out, struct unseen__log *from,
                                           const struct unseen__log_header *header,
                                           const struct unseen__reading *reading, bool is_repair,
                                           struct unseen_error *error)
@@ -303,7 +325,7 @@ enum unseen_status unseen__log_write_anew(struct unseen__log *to_out,
     return status;
 }
 
-enum unseen_status unseen__log_rewrite(const struct unseen__log *from,
+enum unseen_status unseen__log_rewrite(struct unseen__log *from,
                                        const struct unseen__log_header *header,
                                        const struct unseen__reading *reading, bool is_repair,
                                        struct unseen_error *error)
@@ -372,14 +394,17 @@ static enum unseen_status check_image_covers(const struct unseen__log *log,
 /* What has left stays out, and what has left a shorter window leaves. Keys whose time is not known
  * are older than the first known time. */
 static void choose_times(struct unseen__reading *reading, const struct unseen__log_header *header,
-                         uint64_t now)
+                         const struct unseen_store_options *options)
 {
-    const uint64_t time =
-        now > reading->last_time ? now - now % UNSEEN__TIME_STEP : reading->last_time;
+    const uint64_t now = options->now ? unseen__time_cut(options->now) : 0;
+    const uint64_t time = now > reading->last_time ? now : reading->last_time;
     const uint64_t before = unseen__horizon(reading->log->header.window, time);
     const uint64_t after = unseen__horizon(header->window, time);
     reading->horizon = before > after ? before : after;
     reading->time = reading->first_time ? reading->first_time : time;
+    if (options->resets_clock && now > 0 && now < reading->last_time) {
+        reading->last_time = now;
+    }
 }
 
 /* Keys without a time would leave at once. */
@@ -423,10 +448,7 @@ enum unseen_status unseen_store_rewrite(const char *path, const struct unseen_st
         status = try_set(&header, path, &allocator, error);
     }
     if (status == UNSEEN_OK) {
-        status = unseen__read_all(&reading, error);
-    }
-    if (status == UNSEEN_OK && reading.health.ndamages > 0) {
-        status = unseen__damaged(error, &log, reading.damaged_offset, reading.damaged_end);
+        status = unseen__read_intact(&reading, error);
     }
     if (status == UNSEEN_OK) {
         status = check_times(&reading, &header, options.now, error);
@@ -435,7 +457,7 @@ enum unseen_status unseen_store_rewrite(const char *path, const struct unseen_st
         status = check_image_covers(&log, error);
     }
     if (status == UNSEEN_OK) {
-        choose_times(&reading, &header, options.now);
+        choose_times(&reading, &header, &options);
         status = unseen__log_rewrite(&log, &header, &reading, false, error);
     }
     unseen__secret_forget(&header.secret);

@@ -35,10 +35,16 @@ struct unseen__reading {
      * known get this one. */
     uint64_t horizon;
     uint64_t time;
+    const struct unseen__source
+        *other;                   /* NULL, or a log that is merged into the new one by time, */
+    struct unseen__stash *common; /* and keys that both may have */
 };
 
 /* Fills in the results. Damage is a result, not an error. Errors: IO, NOMEM. */
 enum unseen_status unseen__read_all(struct unseen__reading *reading, struct unseen_error *error);
+
+/* The same. CORRUPT if there is damage, or if the log ends before log->end. */
+enum unseen_status unseen__read_intact(struct unseen__reading *reading, struct unseen_error *error);
 
 /* ---- rewrite.c ---- */
 
@@ -47,14 +53,18 @@ enum unseen_status unseen__read_all(struct unseen__reading *reading, struct unse
  * With is_repair, damaged bytes are left out, and the old log is kept as PATH.damaged. *to_out is
  * the new log, open and locked. BUSY if `from` has lost its name. After an error there is nothing
  * to release. */
-enum unseen_status unseen__log_write_anew(struct unseen__log *to_out,
-                                          const struct unseen__log *from,
+enum unseen_status unseen__log_write_anew(struct unseen__log *to_out, struct unseen__log *from,
                                           const struct unseen__log_header *header,
                                           const struct unseen__reading *reading, bool is_repair,
                                           struct unseen_error *error);
 
-/* Does the same, closes the new log, and removes an image that belongs to the old one. */
-enum unseen_status unseen__log_rewrite(const struct unseen__log *from,
+/* Takes a new log in place of that of the store, and reads what it says. The set is as it was. */
+enum unseen_status unseen__store_take_log(struct unseen_store *store, struct unseen__log *log,
+                                          struct unseen_error *error);
+
+/* Does the same as unseen__log_write_anew, closes the new log, and removes an image that belongs to
+ * the old one. */
+enum unseen_status unseen__log_rewrite(struct unseen__log *from,
                                        const struct unseen__log_header *header,
                                        const struct unseen__reading *reading, bool is_repair,
                                        struct unseen_error *error);

@@ -53,32 +53,45 @@ uint64_t unseen__store_dead(const struct unseen_store *store, uint64_t log_end)
 
 /* Half of the log. Where what has left a window cannot be given back otherwise, a fifth is enough.
  * An event loop waits for the new log, so it has to be worth more. */
-static bool is_mostly(const struct unseen_store *store, uint64_t dead, uint64_t log_end)
+static bool is_mostly(const struct unseen_store *store, uint64_t dead, uint64_t kept,
+                      uint64_t log_end)
 {
     const bool waits = store->committer.is_running && store->committer.notify_fd > 0;
+    dead = dead > kept ? dead - kept : 0;
     const uint64_t len = log_end - (store->cannot_punch ? 0 : store->log.header.head.offset);
     const uint64_t least = waits ? len / 4 * 3 : len / (store->cannot_punch ? 5 : 2);
     return dead > DEAD_LEAST && dead > least;
 }
 
+/* What the last rewrite had to keep, as long as the next one must. */
+static uint64_t kept_dead(struct unseen_store *store)
+{
+    const uint64_t window = store->log.header.window;
+    const uint64_t told = unseen__horizon(window, unseen__store_log_time(store));
+    return told < store->kept_horizon ? store->kept_dead : 0;
+}
+
 /* The changes that wait are looked at only if they can matter. */
-bool unseen__store_is_mostly_dead(const struct unseen_store *store, uint64_t log_end)
+bool unseen__store_is_mostly_dead(struct unseen_store *store, uint64_t log_end)
 {
     if (!can_be_dead(store)) {
         return false;
     }
+    const uint64_t kept = kept_dead(store);
     const uint64_t nkeys = unseen__set_nkeys(store->set);
     const uint64_t nwaiting = store->committer.waiting.n;
     const uint64_t least = nkeys > nwaiting ? nkeys - nwaiting : 0;
-    return is_mostly(store, dead_bytes(store, least, log_end), log_end) &&
-           is_mostly(store, unseen__store_dead(store, log_end), log_end);
+    return is_mostly(store, dead_bytes(store, least, log_end), kept, log_end) &&
+           is_mostly(store, unseen__store_dead(store, log_end), kept, log_end);
 }
 
-/* Takes the new log in place of the old one, and reads what it says. */
-static enum unseen_status take_log(struct unseen_store *store, struct unseen__log *log,
-                                   struct unseen_error *error)
+enum unseen_status unseen__store_take_log(struct unseen_store *store, struct unseen__log *log,
+                                          struct unseen_error *error)
 {
     struct unseen__reading reading = {.log = &store->log};
+    if (!store->is_draft) {
+        (void)unseen__image_remove(log, NULL); /* it belongs to the old log, and is not used */
+    }
     unseen__leaving_restart(store);
     unseen__log_release(&store->log);
     store->log = *log;
@@ -93,6 +106,8 @@ static enum unseen_status take_log(struct unseen_store *store, struct unseen__lo
     store->output = reading.output;
     store->info.image_bytes = 0;
     store->info.image_covers = 0;
+    store->kept_dead = unseen__store_dead(store, store->log.end);
+    store->kept_horizon = store->leaving.horizon;
     return status;
 }
 
@@ -108,15 +123,9 @@ enum unseen_status unseen__store_rewrite_self(struct unseen_store *store,
         status = unseen__store_settle(store, error);
     }
     if (status == UNSEEN_OK) {
-        status = unseen__read_all(&reading, error);
+        status = unseen__read_intact(&reading, error);
         /* What has left at a time that no durable record tells is not gone after a crash. */
         reading.horizon = unseen__horizon(header.window, store->log.time);
-    }
-    if (status == UNSEEN_OK && reading.health.ndamages > 0) {
-        status = unseen__damaged(error, &store->log, reading.damaged_offset, reading.damaged_end);
-    } else if (status == UNSEEN_OK && reading.end < store->log.end) {
-        /* Not an unfinished commit: this process has written or read these records. */
-        status = unseen__damaged(error, &store->log, reading.end, store->log.end);
     }
     if (status == UNSEEN_OK) {
         status = unseen__log_write_anew(&log, &store->log, &header, &reading, false, error);
@@ -125,8 +134,7 @@ enum unseen_status unseen__store_rewrite_self(struct unseen_store *store,
     if (status != UNSEEN_OK) {
         return status;
     }
-    (void)unseen__image_remove(&log, NULL); /* it belongs to the old log, and is not used */
-    return take_log(store, &log, error);
+    return unseen__store_take_log(store, &log, error);
 }
 
 enum unseen_status unseen__store_reload(struct unseen_store *store, struct unseen_error *error)

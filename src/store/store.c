@@ -511,6 +511,10 @@ enum unseen_status unseen_store_publish(struct unseen_store *store, struct unsee
     }
     if (status == UNSEEN_OK) {
         store->is_draft = false;
+        if (store->old.fd >= 0 &&
+            memcmp(store->old.header.id, store->log.header.id, UNSEEN__ID_LEN) != 0) {
+            (void)unseen__image_remove(&store->old, NULL); /* that of another log is not used */
+        }
         unseen__log_release(&store->old);
         store->old.fd = -1;
     }
@@ -684,6 +688,12 @@ uint64_t unseen__store_log_end(struct unseen_store *store)
 {
     return store->committer.is_running ? unseen__committer_log_end(&store->committer)
                                        : store->log.end;
+}
+
+uint64_t unseen__store_log_time(struct unseen_store *store)
+{
+    return store->committer.is_running ? unseen__committer_log_time(&store->committer)
+                                       : store->log.time;
 }
 
 enum unseen_status unseen_store_info(struct unseen_store *store, struct unseen_store_info *info_out)

@@ -70,13 +70,15 @@ struct unseen_store {
     uint64_t room;           /* of a store to read: the changes that the set was made for */
     bool follows;            /* the set is made with room for as many keys again */
     struct unseen__leaving leaving;
-    bool cannot_punch;   /* the file system does not take bytes out of a file */
-    bool is_partial;     /* a record is only half in the set: there was no memory */
-    bool is_changed;     /* since it was opened */
-    bool is_rewritten;   /* since it was opened: removals may have hit other keys of the set */
-    bool rewrite_failed; /* it is tried again at close */
-    bool is_draft;       /* not published yet */
-    bool has_members;    /* all keys of the log, and of the changes that wait, are here: */
+    bool cannot_punch;     /* the file system does not take bytes out of a file */
+    bool is_partial;       /* a record is only half in the set: there was no memory */
+    bool is_changed;       /* since it was opened */
+    bool is_rewritten;     /* since it was opened: removals may have hit other keys of the set */
+    bool rewrite_failed;   /* it is tried again at close */
+    uint64_t kept_dead;    /* bytes that a rewrite kept of what had left until kept_horizon: no */
+    uint64_t kept_horizon; /* record told that time */
+    bool is_draft;         /* not published yet */
+    bool has_members;      /* all keys of the log, and of the changes that wait, are here: */
     struct unseen__stash members;
     struct unseen__log old; /* of a draft: the locked log that it will replace; fd -1: none */
     struct unseen_store_info info;
@@ -102,8 +104,9 @@ enum unseen_status unseen__store_not_writable(const struct unseen_store *store,
  * the next opening. Of many keys the first is checked: all are made by one set. */
 bool unseen__store_is_narrow(const struct unseen_store *store, struct unseen_key key);
 
-/* The end of the log that this process knows to be committed. */
+/* The end of the log that this process knows to be committed, and the latest time in it. */
 uint64_t unseen__store_log_end(struct unseen_store *store);
+uint64_t unseen__store_log_time(struct unseen_store *store);
 
 /* ---- store_settings.c: what the caller asks for, and what the store has ---- */
 
@@ -173,6 +176,22 @@ enum unseen__change {
 /* Called with keys of one change, at one time. */
 typedef bool unseen__take_keys(void *context, const struct unseen_key *keys, size_t n,
                                enum unseen__change change, uint64_t time);
+
+enum {
+    UNSEEN__UNPACK = 512 /* keys that are unpacked at a time */
+};
+
+/* A place among the keys of a record; zeros are the first. */
+struct unseen__place {
+    uint32_t next;
+    uint32_t nruns;         /* before the next run */
+    struct unseen__run run; /* of the keys that were shown last */
+};
+
+/* Goes on by some keys of one change, at one time, which is place->run.time. Returns how many they
+ * are; 0: there are no more. */
+size_t unseen__record_next(const struct unseen__scan *scan, struct unseen__place *place,
+                           struct unseen_key keys[UNSEEN__UNPACK], enum unseen__change *change_out);
 
 /* Calls `each` with the keys of the record that the scan shows. Returns false if `each` did. */
 bool unseen__record_each(const struct unseen__scan *scan, unseen__take_keys *each, void *context);
@@ -244,6 +263,9 @@ struct unseen__gone {
     const struct unseen_allocator *allocator;
 };
 
+/* The time of day as a store keeps it. */
+uint64_t unseen__time_cut(uint64_t ms);
+
 /* Keys of this time and before have left at `time`. 0 without a window. */
 uint64_t unseen__horizon(uint64_t window, uint64_t time);
 uint64_t unseen__store_horizon(const struct unseen_store *store);
@@ -285,7 +307,7 @@ void unseen__window_info(const struct unseen_store *store, struct unseen_store_i
 
 /* The bytes of a log of that length which are removed keys and their removals. */
 uint64_t unseen__store_dead(const struct unseen_store *store, uint64_t log_end);
-bool unseen__store_is_mostly_dead(const struct unseen_store *store, uint64_t log_end);
+bool unseen__store_is_mostly_dead(struct unseen_store *store, uint64_t log_end);
 
 /* Writes the log anew; store->log is then the new one. The log must belong to the caller: nothing
  * has been begun. After an error the log is as it was, unless unseen__log_has_name says that it was
@@ -298,9 +320,26 @@ enum unseen_status unseen__store_reload(struct unseen_store *store, struct unsee
 
 /* ---- surviving_keys.c ---- */
 
-/* Calls `each` with the surviving keys, in the order of the log, while it returns true. A key
- * survives if it was added after it was last removed, and after the horizon. Reads the log up to
- * `end`, and with skip_damage past damaged bytes. */
+/* A log up to `end`. Keys of the horizon and before are left out; a time that is not known counts
+ * as `unknown`. */
+struct unseen__source {
+    const struct unseen__log *log;
+    uint64_t end;
+    uint64_t horizon;
+    uint64_t unknown;
+};
+
+/* Calls `each` with the surviving keys of one or two logs, while it returns true: in the order of
+ * the log, or of their times; at the same time the first log is first. A key survives if it was
+ * added after it was last removed, and after the horizon. With skip_damage, damaged bytes are
+ * passed over. */
+enum unseen_status unseen__surviving_of(const struct unseen__source *sources, size_t nsources,
+                                        bool skip_damage,
+                                        bool (*each)(void *context, const struct unseen_key *keys,
+                                                     size_t n, uint64_t time),
+                                        void *context, struct unseen_error *error);
+
+/* The same, of one log. */
 enum unseen_status unseen__surviving_each(const struct unseen__log *log, uint64_t end,
                                           uint64_t horizon, bool skip_damage,
                                           bool (*each)(void *context, const struct unseen_key *keys,

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "set/set.h"
-#include "store/store.h"
+#include "store/rewrite.h"
 
 enum {
     KEYS_MAX = 512,
@@ -113,6 +113,165 @@ static enum unseen_status merge_allowed(struct unseen_store *store, struct unsee
     return status;
 }
 
+/* ---- by time ----
+ *
+ * The log of a store with a window is in the order of time, so keys that are merged into it come
+ * between those that are there: the log is written anew. A key that both stores have stays for as
+ * long as the one that would keep it longer. */
+
+struct common {
+    struct merge *m;
+    struct unseen__stash keys; /* that both may have */
+};
+
+static bool find_common(void *context, const struct unseen_key *keys, size_t n, uint64_t time)
+{
+    struct common *c = context;
+    struct merge *m = c->m;
+    struct unseen_key narrow[UNSEEN__UNPACK];
+    uint8_t verdicts[UNSEEN__UNPACK];
+    (void)time;
+    memcpy(narrow, keys, n * sizeof(*keys));
+    for (size_t i = 0; i < n; i++) {
+        unseen__key_narrow(m->to->log.header.key_bits, &narrow[i]);
+    }
+    m->status = unseen_set_contains_keys(m->to->set, narrow, n, verdicts, NULL);
+    for (size_t i = 0; i < n && m->status == UNSEEN_OK; i++) {
+        m->nnew += verdicts[i] == UNSEEN_NEW;
+        m->status = verdicts[i] == UNSEEN_SEEN && !unseen__stash_contains(&c->keys, narrow[i])
+                        ? unseen__stash_add(&c->keys, narrow[i], &m->to->allocator)
+                        : UNSEEN_OK;
+    }
+    (void)unseen__error_status(m->error, m->status, m->to->log.path);
+    m->ndone += n;
+    if (m->status == UNSEEN_OK && m->progress && !m->progress(m->context, m->ndone, m->nnew)) {
+        m->status = unseen__error_plain(m->error, UNSEEN_ERR_STOPPED);
+    }
+    return m->status == UNSEEN_OK;
+}
+
+/* Takes over a new log, and makes the set anew; it stays the object that the caller knows. */
+static enum unseen_status take_merged(struct unseen_store *store, struct unseen__log *log,
+                                      struct unseen_error *error)
+{
+    struct unseen_set *set = store->set;
+    enum unseen_status status = unseen__store_take_log(store, log, error);
+    store->set = NULL;
+    unseen__store_forget_members(store);
+    if (status == UNSEEN_OK) {
+        status = unseen__store_reload(store, error);
+    }
+    if (status == UNSEEN_OK) {
+        unseen__set_swap_filters(set, store->set);
+        store->is_rewritten = false; /* the set is that of the log */
+    }
+    unseen_set_free(store->set);
+    store->set = set;
+    unseen__committer_appended(&store->committer);
+    return status;
+}
+
+/* After an error the log may have lost its name, or the set its keys: the store stops. */
+static enum unseen_status write_merged(struct unseen_store *store,
+                                       const struct unseen__reading *reading,
+                                       struct unseen_error *error)
+{
+    struct unseen__log log;
+    struct unseen_error trouble;
+    struct unseen__log_header header = store->log.header;
+    enum unseen_status status =
+        unseen__error_status(&trouble, unseen__log_new_id(header.id), store->log.path);
+    if (status == UNSEEN_OK) {
+        status = unseen__log_write_anew(&log, &store->log, &header, reading, false, &trouble);
+    }
+    unseen__secret_forget(&header.secret);
+    if (status == UNSEEN_OK) {
+        status = take_merged(store, &log, &trouble);
+    }
+    if (status != UNSEEN_OK) {
+        unseen__committer_fail(&store->committer, &trouble);
+        if (error) {
+            *error = trouble;
+        }
+    }
+    return status;
+}
+
+/* The keys that are left out have left by the later of both clocks, or their own store before. */
+static enum unseen_status merge_logs(struct unseen_store *store, struct unseen_store *from,
+                                     struct unseen__reading *to, struct common *common,
+                                     struct unseen_error *error)
+{
+    const uint64_t window = store->log.header.window;
+    struct unseen__reading other = {.log = &from->log};
+    struct unseen__source source = {.log = &from->log, .end = unseen__store_log_end(from)};
+    enum unseen_status status = unseen__read_all(&other, error);
+    if (status == UNSEEN_OK && other.health.ndamages > 0) {
+        status = unseen__damaged(error, &from->log, other.damaged_offset, other.damaged_end);
+    }
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    source.horizon = unseen__store_horizon(from);
+    source.horizon = source.horizon > unseen__horizon(window, store->clock)
+                         ? source.horizon
+                         : unseen__horizon(window, store->clock);
+    source.unknown = other.first_time ? other.first_time : store->clock;
+    status = unseen__surviving_of(&source, 1, false, find_common, common, error);
+    status = status == UNSEEN_OK ? common->m->status : status;
+    to->horizon = unseen__store_horizon(store);
+    to->time = to->first_time ? to->first_time : store->clock;
+    to->last_time = store->clock;
+    to->other = &source;
+    to->common = &common->keys;
+    return status == UNSEEN_OK ? write_merged(store, to, error) : status;
+}
+
+static enum unseen_status merge_by_time(struct merge *m, struct unseen_store *from)
+{
+    struct unseen_store *store = m->to;
+    struct common common = {.m = m};
+    struct unseen__reading to = {.log = &store->log};
+    enum unseen_status status = unseen_store_commit(store, m->error);
+    if (status == UNSEEN_OK) {
+        status = unseen_store_refresh(from, m->error); /* as in unseen_store_keys */
+    }
+    store->clock = store->clock > from->clock ? store->clock : from->clock;
+    if (status == UNSEEN_OK && store->clock == 0 && from->nchanges > 0) {
+        return unseen__error_setting(m->error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_WINDOW,
+                                     "%s does not know when its keys came, and nobody has said "
+                                     "what time it is",
+                                     from->log.path);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen__store_settle(store, m->error);
+    }
+    if (status == UNSEEN_OK) {
+        status = unseen__read_intact(&to, m->error);
+    }
+    if (status == UNSEEN_OK) {
+        status = merge_logs(store, from, &to, &common, m->error);
+    }
+    unseen__stash_release(&common.keys, &store->allocator);
+    return status;
+}
+
+/* ---- without a window ---- */
+
+static enum unseen_status merge_behind(struct merge *m, struct unseen_store *from)
+{
+    enum unseen_status status = merge_allowed(m->to, from, m->error);
+    if (status == UNSEEN_OK) {
+        status = unseen_store_keys(from, merge_keys, m, m->error);
+    }
+    if (status == UNSEEN_OK) {
+        status = m->status == UNSEEN_OK ? unseen_store_commit(m->to, m->error) : m->status;
+    }
+    return status;
+}
+
+/* ---- both ---- */
+
 static enum unseen_status check_mergeable(const struct unseen_store *a,
                                           const struct unseen_store *b, struct unseen_error *error)
 {
@@ -129,11 +288,6 @@ static enum unseen_status check_mergeable(const struct unseen_store *a,
                                      (unsigned long long)unseen__secret_id(&from->secret),
                                      a->log.path,
                                      (unsigned long long)unseen__secret_id(&to->secret));
-    }
-    if (from->window > 0 || to->window > 0) {
-        return unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_WINDOW,
-                                     "%s has a window: its keys cannot be merged by their times",
-                                     from->window > 0 ? b->log.path : a->log.path);
     }
     if (from->key_bits < to->key_bits) {
         return unseen__error_setting(error, UNSEEN_ERR_MISMATCH, UNSEEN_SETTING_KEY_BITS,
@@ -154,14 +308,7 @@ unseen_store_merge(struct unseen_store *store, struct unseen_store *from, uint64
         status = check_log(from, error);
     }
     if (status == UNSEEN_OK) {
-        status = merge_allowed(store, from, error);
-    }
-    if (status != UNSEEN_OK) {
-        return status;
-    }
-    status = unseen_store_keys(from, merge_keys, &m, error);
-    if (status == UNSEEN_OK) {
-        status = m.status == UNSEEN_OK ? unseen_store_commit(store, error) : m.status;
+        status = store->log.header.window > 0 ? merge_by_time(&m, from) : merge_behind(&m, from);
     }
     if (status == UNSEEN_OK) {
         *nnew_out = m.nnew;

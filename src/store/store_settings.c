@@ -220,8 +220,10 @@ static enum unseen_status check_window(const struct unseen__log_header *h, const
     if (window == h->window) {
         return UNSEEN_OK;
     }
-    return h->window == 0
-               ? differs(error, UNSEEN_SETTING_WINDOW, "%s has no window", path)
+    return h->window == 0 ? differs(error, UNSEEN_SETTING_WINDOW, "%s has no window", path)
+           : window == 0
+               ? differs(error, UNSEEN_SETTING_WINDOW, "%s has a window of %.15g s", path,
+                         (double)h->window / 1000)
                : differs(error, UNSEEN_SETTING_WINDOW, "%s has a window of %.15g s, not of %.15g s",
                          path, (double)h->window / 1000, (double)window / 1000);
 }

@@ -14,8 +14,7 @@
 #include "store/store.h"
 
 enum {
-    LEAST = 256,        /* removals to make room for at first */
-    SURVIVORS_MAX = 512 /* keys shown at a time, if some were removed */
+    LEAST = 256 /* removals to make room for at first */
 };
 
 /* A removed key, and how many changes came before its removal. */
@@ -100,39 +99,43 @@ static bool note_removals(void *context, const struct unseen_key *keys, size_t n
     return p->status == UNSEEN_OK;
 }
 
-static bool show_survivors(void *context, const struct unseen_key *keys, size_t n,
-                           enum unseen__change change, uint64_t time)
-{
-    struct pass *p = context;
-    struct unseen_key survivors[SURVIVORS_MAX];
-    size_t nsurvivors = 0;
-    const uint64_t first = p->index;
-    p->index += n;
-    if (change != UNSEEN__ADDED || (time > 0 && time <= p->horizon)) {
-        return true;
-    }
-    if (p->removals.n == 0) {
-        return p->each(p->context, keys, n, time);
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (!was_removed_after(&p->removals, keys[i], first + i)) {
-            survivors[nsurvivors++] = keys[i];
-        }
-        if (nsurvivors == SURVIVORS_MAX || (i == n - 1 && nsurvivors > 0)) {
-            if (!p->each(p->context, survivors, nsurvivors, time)) {
-                return false;
-            }
-            nsurvivors = 0;
-        }
-    }
-    return true;
-}
-
 static bool show_allowed(void *context, const struct unseen_key *keys, size_t n,
                          enum unseen__change change, uint64_t time)
 {
     struct pass *p = context;
     return change != UNSEEN__ALLOWED || p->each(p->context, keys, n, time);
+}
+
+/* Begins at the head of the log. */
+static enum unseen_status start_scan(struct unseen__scan *scan, const struct unseen__log *log,
+                                     uint64_t end, struct unseen_error *error)
+{
+    const struct unseen__log_head *head = &log->header.head;
+    const enum unseen_status status =
+        unseen__scan_init(scan, log, head->offset, head->number, error);
+    scan->size = end < scan->size ? end : scan->size;
+    return status;
+}
+
+/* *is_record_out: there is another record. */
+static enum unseen_status next_record(struct unseen__scan *scan, bool skip_damage,
+                                      bool *is_record_out, struct unseen_error *error)
+{
+    enum unseen__scan_state state = UNSEEN__SCAN_DAMAGED;
+    enum unseen_status status = UNSEEN_OK;
+    while (status == UNSEEN_OK && state == UNSEEN__SCAN_DAMAGED) {
+        status = unseen__scan_next(scan, &state, error);
+        if (status != UNSEEN_OK || state != UNSEEN__SCAN_DAMAGED) {
+            break;
+        }
+        if (skip_damage) {
+            unseen__scan_skip(scan);
+        } else {
+            status = unseen__damaged(error, scan->log, scan->offset, scan->next);
+        }
+    }
+    *is_record_out = status == UNSEEN_OK && state == UNSEEN__SCAN_RECORD;
+    return status;
 }
 
 static enum unseen_status run_pass(struct pass *p, const struct unseen__log *log, uint64_t end,
@@ -141,24 +144,12 @@ static enum unseen_status run_pass(struct pass *p, const struct unseen__log *log
 {
     struct unseen__scan scan;
     const bool is_first = each == note_removals; /* skips records without removals */
-    const struct unseen__log_head *head = &log->header.head;
-    enum unseen_status status = unseen__scan_init(&scan, log, head->offset, head->number, error);
+    enum unseen_status status = start_scan(&scan, log, end, error);
     p->index = 0;
-    if (status == UNSEEN_OK && end < scan.size) {
-        scan.size = end;
-    }
     while (status == UNSEEN_OK) {
-        enum unseen__scan_state state;
-        status = unseen__scan_next(&scan, &state, error);
-        if (status == UNSEEN_OK && state == UNSEEN__SCAN_DAMAGED) {
-            if (!skip_damage) {
-                status = unseen__damaged(error, log, scan.offset, scan.next);
-            } else {
-                unseen__scan_skip(&scan);
-            }
-            continue;
-        }
-        if (status != UNSEEN_OK || state != UNSEEN__SCAN_RECORD) {
+        bool is_record = false;
+        status = next_record(&scan, skip_damage, &is_record, error);
+        if (!is_record) {
             break;
         }
         if (is_first && !scan.bits) {
@@ -174,22 +165,124 @@ static enum unseen_status run_pass(struct pass *p, const struct unseen__log *log
     return status;
 }
 
+/* The second pass over a log, which stands at the next survivors. */
+struct survivors {
+    const struct unseen__source *source;
+    struct pass first;
+    struct unseen__scan scan;
+    struct unseen__place place;
+    bool has_record;
+    uint64_t index; /* changes so far */
+    struct unseen_key keys[UNSEEN__UNPACK];
+    size_t n; /* 0: there are no more */
+    uint64_t time;
+};
+
+static enum unseen_status survivors_start(struct survivors *s, const struct unseen__source *source,
+                                          bool skip_damage, struct unseen_error *error)
+{
+    *s = (struct survivors){.source = source,
+                            .first.removals.allocator = source->log->allocator,
+                            .scan.log = source->log};
+    struct removals *removals = &s->first.removals;
+    const enum unseen_status status =
+        run_pass(&s->first, source->log, source->end, skip_damage, note_removals, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    heap_sort(removals->items, removals->n, sizeof(*removals->items), compare_changes);
+    return start_scan(&s->scan, source->log, source->end, error);
+}
+
+static void survivors_release(struct survivors *s)
+{
+    struct removals *removals = &s->first.removals;
+    array_free(&removals->allocator, &removals->items, &removals->cap, sizeof(*removals->items));
+    unseen__scan_release(&s->scan);
+}
+
+/* Keeps those of the n keys, which were unpacked, that survive. */
+static void choose_survivors(struct survivors *s, size_t n, enum unseen__change change)
+{
+    const uint64_t first = s->index;
+    const uint64_t time = s->place.run.time;
+    s->index += n;
+    s->n = 0;
+    if (change != UNSEEN__ADDED || (time > 0 && time <= s->source->horizon)) {
+        return;
+    }
+    s->time = time > 0 ? time : s->source->unknown;
+    if (s->first.removals.n == 0) {
+        s->n = n;
+    }
+    for (size_t i = 0; s->first.removals.n > 0 && i < n; i++) {
+        if (!was_removed_after(&s->first.removals, s->keys[i], first + i)) {
+            s->keys[s->n++] = s->keys[i];
+        }
+    }
+}
+
+static enum unseen_status survivors_next(struct survivors *s, bool skip_damage,
+                                         struct unseen_error *error)
+{
+    enum unseen_status status = UNSEEN_OK;
+    enum unseen__change change = UNSEEN__ADDED;
+    s->n = 0;
+    while (status == UNSEEN_OK && s->n == 0) {
+        const size_t n =
+            s->has_record ? unseen__record_next(&s->scan, &s->place, s->keys, &change) : 0;
+        if (n > 0) {
+            choose_survivors(s, n, change);
+            continue;
+        }
+        status = next_record(&s->scan, skip_damage, &s->has_record, error);
+        s->place = (struct unseen__place){0};
+        if (!s->has_record) {
+            break;
+        }
+    }
+    return status;
+}
+
+enum unseen_status unseen__surviving_of(const struct unseen__source *sources, size_t nsources,
+                                        bool skip_damage,
+                                        bool (*each)(void *context, const struct unseen_key *keys,
+                                                     size_t n, uint64_t time),
+                                        void *context, struct unseen_error *error)
+{
+    struct survivors all[2];
+    enum unseen_status status = UNSEEN_OK;
+    size_t nstarted = 0;
+    for (; nstarted < nsources && status == UNSEEN_OK; nstarted++) {
+        status = survivors_start(&all[nstarted], &sources[nstarted], skip_damage, error);
+        if (status == UNSEEN_OK) {
+            status = survivors_next(&all[nstarted], skip_damage, error);
+        }
+    }
+    while (status == UNSEEN_OK) {
+        struct survivors *next = &all[0];
+        if (nsources > 1 && all[1].n > 0 && (next->n == 0 || all[1].time < next->time)) {
+            next = &all[1];
+        }
+        if (next->n == 0 || !each(context, next->keys, next->n, next->time)) {
+            break;
+        }
+        status = survivors_next(next, skip_damage, error);
+    }
+    while (nstarted > 0) {
+        survivors_release(&all[--nstarted]);
+    }
+    return status;
+}
+
 enum unseen_status unseen__surviving_each(const struct unseen__log *log, uint64_t end,
                                           uint64_t horizon, bool skip_damage,
                                           bool (*each)(void *context, const struct unseen_key *keys,
                                                        size_t n, uint64_t time),
                                           void *context, struct unseen_error *error)
 {
-    struct pass p = {
-        .each = each, .context = context, .horizon = horizon, .removals.allocator = log->allocator};
-    enum unseen_status status = run_pass(&p, log, end, skip_damage, note_removals, error);
-    if (status == UNSEEN_OK) {
-        heap_sort(p.removals.items, p.removals.n, sizeof(*p.removals.items), compare_changes);
-        status = run_pass(&p, log, end, skip_damage, show_survivors, error);
-    }
-    array_free(&p.removals.allocator, &p.removals.items, &p.removals.cap,
-               sizeof(*p.removals.items));
-    return status;
+    const struct unseen__source source = {.log = log, .end = end, .horizon = horizon};
+    return unseen__surviving_of(&source, 1, skip_damage, each, context, error);
 }
 
 enum unseen_status unseen__allowed_each(const struct unseen__log *log, uint64_t end,

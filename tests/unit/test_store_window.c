@@ -84,10 +84,11 @@ static void make_keys(void)
  * window. */
 static bool is_right(const struct entry *entry, uint8_t verdict)
 {
-    if (!entry->is_there || m.clock >= entry->time + m.window + LATE) {
+    const uint64_t window = m.window ? m.window : UINT64_MAX / 2;
+    if (!entry->is_there || m.clock >= entry->time + window + LATE) {
         return verdict == UNSEEN_NEW;
     }
-    return m.clock >= entry->time + m.window || verdict == UNSEEN_SEEN;
+    return m.clock >= entry->time + window || verdict == UNSEEN_SEEN;
 }
 
 static void check_all(const struct unseen_store *store, const struct entry *entries,
@@ -558,8 +559,7 @@ static void test_settings(void)
     uint64_t next = 0;
     start(WINDOW);
     CHECK(unseen_store_add_keys(m.store, m.keys, 1, &verdict, NULL) == UNSEEN_ERR_ARGUMENT);
-    CHECK(unseen_store_expire(m.store, 0, 1, NULL) == UNSEEN_ERR_ARGUMENT);
-    CHECK(unseen_store_expire(m.store, UNSEEN__TIME_MAX + 1, 1, NULL) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_store_expire(m.store, 0, 1, &next) == UNSEEN_OK && next == 500);
     CHECK(unseen_store_expire(m.store, START + 100, 1, &next) == UNSEEN_OK);
     CHECK_EQ(next, START + 250);
     CHECK_EQ(add_at(START, 0, 100), 100);
@@ -838,6 +838,284 @@ static void test_undone(void)
     test_store_close(m.store);
 }
 
+/* ---- merging --------------------------------------------------------------------------------- */
+
+enum {
+    MERGED_STEPS = 40
+};
+
+/* Lets the store at `path` live for a while. */
+static void live(uint64_t clock, uint64_t window)
+{
+    m.clock = clock;
+    m.window = window;
+    memset(m.now, 0, sizeof(m.now));
+    open_writer();
+    for (int i = 0; i < MERGED_STEPS; i++) {
+        m.clock += pick(WINDOW / 8);
+        expire(m.store, SIZE_MAX);
+        add_some(pick(4 * BATCH));
+        if (pick(3) == 0) {
+            remove_some();
+        }
+        commit();
+    }
+    if (pick(2)) {
+        CHECK(unseen__image_save(m.store, &error) == UNSEEN_OK);
+    }
+    test_store_close(m.store);
+    verify();
+}
+
+/* What two stores say together: the later time counts. */
+static void merge_models(const struct entry *other)
+{
+    for (size_t i = 0; i < NKEYS; i++) {
+        if (other[i].is_there && (!m.now[i].is_there || m.now[i].time < other[i].time)) {
+            m.now[i] = other[i];
+        }
+    }
+    memcpy(m.committed, m.now, sizeof(m.now));
+}
+
+/* Merges the store `other` into the one at `path`: as it is, as a draft, or into a new one. */
+static void merge(const char *other, int how)
+{
+    char target[PATH_LEN + 16];
+    uint64_t nnew = 0;
+    struct unseen_store *from = test_store_open(other, NULL);
+    struct unseen_store *like = how == 2 ? test_store_open(path, NULL) : NULL;
+    struct unseen_store_options options =
+        options_of(how == 0 ? UNSEEN_STORE_WRITE : UNSEEN_STORE_DRAFT);
+    snprintf(target, sizeof(target), "%s%s", path, how == 2 ? ".merged" : "");
+    options.like = like;
+    options.seed = like ? NULL : options.seed;
+    options.seed_len = like ? 0 : options.seed_len;
+    m.store = test_store_open(target, &options);
+    const struct unseen_set *set = unseen_store_set(m.store);
+    CHECK(!like || unseen_store_merge(m.store, like, &nnew, NULL, NULL, &error) == UNSEEN_OK);
+    if (!CHECK(unseen_store_merge(m.store, from, &nnew, NULL, NULL, &error) == UNSEEN_OK)) {
+        fprintf(stderr, "%s\n", error.text);
+    }
+    CHECK(unseen_store_set(m.store) == set);
+    check_all(m.store, m.now, "merged");
+    CHECK(unseen_store_publish(m.store, &error) == UNSEEN_OK);
+    add_some(pick(4 * BATCH));
+    commit();
+    test_store_close(m.store);
+    test_store_close(from);
+    test_store_close(like);
+    if (like) {
+        CHECK(rename(target, path) == 0);
+        snprintf(target, sizeof(target), "%s.merged.image", path);
+        CHECK(rename(target, image) == 0 || unlink(image) == 0 || errno == ENOENT);
+    }
+}
+
+static void test_merge(uint64_t seed)
+{
+    char other[PATH_LEN + 16];
+    static struct entry entries[NKEYS];
+    m.random = seed;
+    snprintf(other, sizeof(other), "%s.other", path);
+    for (int how = 0; how < 6; how++) {
+        start(WINDOW);
+        test_store_close(m.store);
+        CHECK(unlink(path) == 0);
+        live(START + pick(WINDOW), how < 3 ? WINDOW : 0);
+        const uint64_t clock = m.clock;
+        memcpy(entries, m.now, sizeof(entries));
+        CHECK(rename(path, other) == 0);
+        (void)unlink(image);
+        live(START + pick(WINDOW), WINDOW);
+        m.clock = m.clock > clock ? m.clock : clock;
+        merge_models(entries);
+        merge(other, how % 3);
+        verify();
+        open_writer();
+        CHECK(m.store->log.time >= m.clock - UNSEEN__TIME_STEP);
+        for (int i = 0; i < 30; i++) {
+            check_all(m.store, m.now, "after a merge");
+            m.clock += WINDOW / 20;
+            expire(m.store, SIZE_MAX);
+            if (i % 3 == 0) {
+                add_some(pick(NKEYS));
+                remove_some();
+                commit();
+                follow();
+            }
+        }
+        finish();
+    }
+}
+
+/* ---- clocks ---------------------------------------------------------------------------------- */
+
+static void reset_clock(uint64_t now, bool resets)
+{
+    const struct unseen_store_options options = {
+        .size = sizeof(options), .now = now, .resets_clock = resets};
+    test_store_close(m.store);
+    CHECK(unseen_store_rewrite(path, &options, &error) == UNSEEN_OK);
+    verify();
+    open_writer();
+}
+
+/* A store that was told a time of the far future gets its clock back. */
+static void test_reset_clock(void)
+{
+    const uint64_t far = UNSEEN__TIME_MAX;
+    start(WINDOW);
+    CHECK_EQ(add_at(START, 0, 100), 100);
+    CHECK_EQ(add_at(START + 5000, 100, 200), 100);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    reset_clock(START + 2000, false); /* it does not go back without being asked */
+    CHECK_EQ(test_store_info(m.store).clock, START + 5000);
+    reset_clock(START + 2000, true);
+    CHECK_EQ(test_store_info(m.store).clock, START + 2000);
+    CHECK_EQ(add_at(START + WINDOW - 1, 0, 200), 0);
+    CHECK_EQ(add_at(START + WINDOW + 500, 0, 100), 100);
+    CHECK_EQ(add_at(START + WINDOW + 2000 - 1, 100, 200), 0);
+    CHECK_EQ(add_at(START + WINDOW + 2500, 100, 200), 100);
+    CHECK_EQ(add_at(UINT64_MAX, 200, 300), 100);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    reset_clock(START + 2 * WINDOW, false);
+    CHECK_EQ(test_store_info(m.store).clock, far);
+    CHECK_EQ(add_at(START + 2 * WINDOW, 0, 200), 200); /* what is forgotten stays new */
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    reset_clock(START + 3 * WINDOW, true);
+    CHECK_EQ(test_store_info(m.store).clock, START + 3 * WINDOW);
+    CHECK_EQ(add_at(START + 4 * WINDOW - 1, 0, 300), 0);
+    CHECK_EQ(add_at(START + 4 * WINDOW + 500, 0, 300), 300);
+    test_store_close(m.store);
+    verify();
+}
+
+/* A rewrite does not let the clock go back, though the keys of the last record are gone. */
+static void test_rewritten_clock(void)
+{
+    uint8_t verdicts[100];
+    start(WINDOW);
+    CHECK_EQ(add_at(START, 0, 100), 100);
+    CHECK_EQ(add_at(START + 5000, 100, 200), 100);
+    CHECK(unseen_store_remove_keys(m.store, m.keys + 100, 100, verdicts, NULL) == UNSEEN_OK);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    reset_clock(START, false);
+    CHECK_EQ(test_store_info(m.store).clock, START + 5000);
+    test_store_close(m.store);
+}
+
+/* A key was removed and came again, and the record of the removal is lost: the later time is the
+ * one that never forgets early. */
+static void test_repair_keeps_later(void)
+{
+    size_t len = 0;
+    uint8_t verdicts[100];
+    start(WINDOW);
+    CHECK_EQ(add_at(START, 0, 100), 100);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    CHECK(unseen_store_remove_keys(m.store, m.keys, 100, verdicts, NULL) == UNSEEN_OK);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    CHECK_EQ(add_at(START + 5000, 0, 100), 100);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    test_store_close(m.store);
+    uint8_t *log = test_file_read(path, &len);
+    log[UNSEEN__RECORDS_OFFSET + UNSEEN__RECORD_HEAD + 800 + UNSEEN__RECORD_TAIL + 100] ^= 1;
+    test_file_write(path, log, len);
+    free(log);
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+    verify();
+    open_writer();
+    CHECK_EQ(add_at(START + 5000 + WINDOW - 1, 0, 100), 0);
+    CHECK_EQ(add_at(START + 5000 + WINDOW + 500, 0, 100), 100);
+    test_store_close(m.store);
+}
+
+/* A rewrite has to keep what has left at a time that no record tells. That is no reason to rewrite
+ * again at each commit. */
+static void test_rewrites_once(void)
+{
+    enum {
+        BULK = 7 * NKEYS,
+        WAITING = 20
+    };
+    static struct unseen_key keys[BULK];
+    static uint8_t verdicts[BULK];
+    uint8_t id[UNSEEN__ID_LEN];
+    size_t nrewrites = 0;
+    uint64_t random = 5;
+    start(WINDOW);
+    m.store->cannot_punch = true;
+    for (size_t i = 0; i < BULK; i++) {
+        keys[i] = (struct unseen_key){.hi = test_random(&random)};
+        unseen__key_narrow(64, &keys[i]);
+    }
+    CHECK(unseen_store_expire(m.store, START, SIZE_MAX, NULL) == UNSEEN_OK);
+    CHECK(unseen_store_add_keys(m.store, keys, BULK, verdicts, NULL) == UNSEEN_OK);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    CHECK_EQ(add_at(START + 1000, 0, WAITING), WAITING);
+    CHECK(unseen_store_expire(m.store, START + WINDOW + 500, SIZE_MAX, NULL) == UNSEEN_OK);
+    for (int i = 0; i < WAITING; i++) {
+        memcpy(id, m.store->log.header.id, sizeof(id));
+        CHECK(unseen_store_commit_begin(m.store, 1, 0, &error) == UNSEEN_OK);
+        CHECK(unseen_store_commit_poll(m.store, true, NULL, &error) == UNSEEN_OK);
+        nrewrites += memcmp(id, m.store->log.header.id, sizeof(id)) != 0;
+    }
+    CHECK_EQ(nrewrites, 1);
+    CHECK_EQ(add_at(START + WINDOW + 750, 100, 101), 1); /* a record tells it */
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    CHECK(m.store->nchanges < NKEYS);
+    test_store_close(m.store);
+    verify();
+}
+
+/* A head that was led past keys which have not left, and an image of another time: with right
+ * checksums. */
+static void test_forged_places(void)
+{
+    const uint64_t record_len = UNSEEN__RECORD_HEAD + 800 + UNSEEN__RECORD_TAIL;
+    uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
+    struct unseen__image_header header;
+    size_t len = 0;
+    start(WINDOW);
+    for (uint32_t i = 0; i < 3; i++) {
+        CHECK_EQ(add_at(START + i * 1000, 100 * i, 100 * i + 100), 100);
+        CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    }
+    CHECK(unseen__image_save(m.store, &error) == UNSEEN_OK);
+    struct unseen__log_header forged = m.store->log.header;
+    test_store_close(m.store);
+    verify();
+    uint8_t *made = test_file_read(image, &len);
+    memcpy(bytes, made, sizeof(bytes));
+    CHECK(unseen__image_header_decode(bytes, &header) == UNSEEN_OK);
+    header.horizon = START + 1000;
+    unseen__image_header_encode(&header, bytes);
+    memcpy(made, bytes, sizeof(bytes));
+    test_file_write(image, made, len);
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(unlink(image) == 0);
+    verify();
+    uint8_t *log = test_file_read(path, &len);
+    forged.head = (struct unseen__log_head){.offset = UNSEEN__RECORDS_OFFSET + 2 * record_len,
+                                            .number = 2,
+                                            .nchanges = 200,
+                                            .time = START + 1000};
+    unseen__header_encode(&forged, log);
+    unseen__header_encode(&forged, log + UNSEEN__HEADER_LEN);
+    test_file_write(path, log, len);
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+    verify();
+    open_writer();
+    CHECK_EQ(add_at(START + 2000, 200, 300), 0);
+    test_store_close(m.store);
+    free(made);
+    free(log);
+}
+
 #ifdef PLANTS
 /* ---- planted faults: crash/window/PLANT (ld --wrap) ---- */
 
@@ -921,6 +1199,13 @@ int main(int argc, char **argv)
     test_behind();
     test_event_loop();
     test_undone();
+    test_merge(3);
+    test_merge(4);
+    test_reset_clock();
+    test_rewritten_clock();
+    test_repair_keeps_later();
+    test_rewrites_once();
+    test_forged_places();
     test_folder_remove(dir);
     return test_end();
 }
