@@ -18,12 +18,8 @@ double clock_now(void);
 /* Never 0, which callers use for "not yet". */
 uint64_t clock_milliseconds(void);
 
-/* A store takes times from the second after the beginning of 1970 to the end of 2099. */
-#define CLOCK_EARLIEST 1000
-#define CLOCK_LATEST   UINT64_C(4102444800000)
-
-/* The time of day, which a store keeps: milliseconds since 1970, in these bounds, wherever the
- * clock of the machine may stand. With UNSEEN_TEST_CLOCK it is the same as above. */
+/* The time of day, which a store keeps: milliseconds since 1970. With UNSEEN_TEST_CLOCK it
+ * is the second number in the file, or the same as above. */
 uint64_t clock_since_1970(void);
 
 #endif

@@ -1059,8 +1059,8 @@ UNSEEN_API enum unseen_status unseen_store_allow(struct unseen_store *store,
  * nothing. Nothing is written when keys leave. A store that is only read lets keys leave, too.
  *
  * Arguments:
- *   - now is in milliseconds since 1970. A store keeps times from 250 to the end of 2099: an earlier
- *     or later one counts as the nearest of these.
+ *   - now is in milliseconds since 1970. A store keeps times from 250 to the end of 2099: an
+ *     earlier or later one counts as the nearest of these.
  *   - max is the number of keys that may leave, so that a call takes no longer than an add. Keys
  *     that would otherwise leave too late leave in any case.
  *   - *next_out, unless NULL, is a time. Calls with times before it change nothing, so keys may

@@ -122,6 +122,7 @@ bool change_kept(struct change *c)
         return !c->broken;
     }
     uint8_t *verdicts = malloc(n);
+    (void)stores_tell_time(c->store, STORES_LEAVING); /* a change fails as well then */
     c->nkept = 0;
     if (!verdicts) {
         c->failed = true;
@@ -142,6 +143,7 @@ bool change_keys(struct change *c, const struct unseen_key *keys, size_t n)
     uint8_t verdicts[BATCH_LINES];
     size_t ndone = 0;
     if (!c->kept) {
+        (void)stores_tell_time(c->store, STORES_LEAVING); /* as above */
         const enum unseen_status status =
             unseen_store_add_keys(c->store, keys, n, verdicts, &ndone);
         return take_verdicts(c, status, verdicts, ndone);

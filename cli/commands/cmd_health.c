@@ -407,6 +407,7 @@ int rewrite_run(const struct options *o, enum unseen_cpu cpu)
         .cpu = cpu,
         .window = o->seen.window,
         .now = clock_since_1970(),
+        .resets_clock = o->seen.resets_clock,
     };
     if (!is_single(o) || !rewrite_check_leases(o, cpu)) {
         return EXIT_TROUBLE;

@@ -77,6 +77,7 @@ void info_json(struct output *out, struct unseen_store *store, const char *path)
     if (info.window > 0) {
         put_count(out, "window_ms", info.window);
         put_count(out, "oldest_ms", info.oldest);
+        put_count(out, "clock_ms", info.clock);
         put_count(out, "leaving", info.nleaving);
     }
     put_count(out, "allowed", info.nallowed);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "lines/times.h"
 #include "print/print_utf8.h"
 #include "seen/stores.h"
 
@@ -61,15 +62,14 @@ void info_text_store(struct output *out, const struct info_store *store)
     }
     if (i.window > 0) {
         char window[STORES_WINDOW_CAP];
-        char oldest[48] = "";
-        const time_t seconds = (time_t)(i.oldest / 1000);
-        struct tm tm;
-        if (i.oldest > 0 && gmtime_r(&seconds, &tm)) {
-            (void)strftime(oldest, sizeof(oldest), "; the oldest key is of %Y-%m-%dT%H:%M:%SZ",
-                           &tm);
-        }
+        char oldest[TIMES_TEXT_MAX] = "";
+        char clock[TIMES_TEXT_MAX] = "";
+        times_put(i.oldest, oldest);
+        times_put(i.clock, clock);
         stores_window_text(i.window, window);
-        info_text(out, "window", "%s%s", window, oldest);
+        info_text(out, "window", "%s%s%s", window, i.oldest > 0 ? "; the oldest key is of " : "",
+                  i.oldest > 0 ? oldest : "");
+        info_text(out, "clock", "%s", i.clock > 0 ? clock : "none");
         info_text(out, "leaving", "%" PRIu64 " keys within the next tenth of the window",
                   i.nleaving);
     }

@@ -507,13 +507,24 @@ static const struct option_row rows[] = {
              "forgotten. Without a unit TIME is in seconds. With -s the window belongs to the store, which is made "
              "with it and has it from then on: lines take no more memory, and the disk of those that are forgotten "
              "is given back. The clock of a store is the time of day, and never goes back."},
-    {0, "window", COMMAND_ADD | COMMAND_SERVE,
+    {0, "window", COMMAND_ADD | COMMAND_IMPORT | COMMAND_SERVE,
      "of a new store: forget each line TIME after it was\nlast new (90s, 10m, 24h, 30d)",
      CALL("TIME", "a time from 1s to 100y: 90s, 10m, 1.5h, 30d, 2w, 1y", "10m", set_window)},
     {0, "window", COMMAND_REWRITE,
      "forget each line TIME after it was last new, or with\n`none` not any more",
      CALL("TIME", "a time from 1s to 100y (90s, 10m, 24h, 30d), or none", "30d", set_window_or_none),
      .more = "A longer window begins now: lines that are forgotten stay new. A shorter one forgets at once."},
+    {0, "reset-clock", COMMAND_REWRITE,
+     "set the clock of a store that is ahead of the time of\nday to the time of day", FLAG(seen.resets_clock),
+     .more = "A store with a window whose machine had a wrong clock once, or that was given a line with a time in the "
+             "far future, forgets nothing until that time comes. Lines with a later time get the time of day; "
+             "the others keep theirs. What is forgotten stays new."},
+    {0, "window", COMMAND_MERGE,
+     "the window that counts, if those of the stores\ndiffer: as for `dedup`, or none",
+     CALL("TIME", "a time from 1s to 100y (90s, 10m, 24h, 30d), or none", "30d", set_window_or_none),
+     .more = "Stores with a window are merged by time: each line is forgotten when it would have been, and a line that "
+             "several of them have when the last would have forgotten it. A store without a window has the times "
+             "of its lines, too."},
     {0, "time", COMMAND_DEDUP,
      "for a window: the time is field FIELD of each line,\nor the value at a path: seconds or milliseconds since\n1970, or a date (2026-11-27T18:30:00Z)",
      CALL("FIELD", "a field number (from 1) or a .path", ".ts", set_time),

@@ -308,12 +308,12 @@ static void note_late(struct seen *m, const struct batch *b, size_t i)
 }
 
 /* A store keeps the times also if it has no window. */
-static enum unseen_status tell_time(struct seen *m, uint64_t now, size_t max, uint64_t *next_out)
+static enum unseen_status tell_time(struct seen *m, uint64_t now, uint64_t *next_out)
 {
     if (m->asked.store) {
-        return unseen_store_expire(m->asked.store, now, max, next_out);
+        return unseen_store_expire(m->asked.store, now, SIZE_MAX, next_out);
     }
-    return unseen_set_expire(m->asked.own, now, max, next_out); /* it has a window */
+    return unseen_set_expire(m->asked.own, now, SIZE_MAX, next_out); /* it has a window */
 }
 
 /* The first of these times: it counts for the lines before it, as a store takes no change without a
@@ -325,7 +325,7 @@ static uint64_t first_time(const uint64_t *times, size_t n)
             return times[i];
         }
     }
-    return CLOCK_EARLIEST;
+    return 1;
 }
 
 /* Asks for lines that have times. The set is told the time of each line before it is asked for the
@@ -350,11 +350,11 @@ static enum unseen_status ask_at_times(struct seen *m, const struct batch *b, si
         uint64_t next = 0;
         size_t end = at + 1;
         size_t ndone = 0;
-        status = tell_time(m, latest, SIZE_MAX, &next);
+        status = tell_time(m, latest, &next);
         for (; end < n && times[end] < next && !is_late(m, times[end], latest); end++) {
             latest = times[end] > latest ? times[end] : latest;
         }
-        status = status == UNSEEN_OK ? tell_time(m, latest, SIZE_MAX, NULL) : status;
+        status = status == UNSEEN_OK ? tell_time(m, latest, NULL) : status;
         m->latest = latest;
         if (status == UNSEEN_OK) {
             status = ask_all(m, b, first + at, end - at, verdicts + at, &ndone);
@@ -373,9 +373,10 @@ enum unseen_status seen_ask(struct seen *m, const struct batch *b, size_t first,
     if (has_clock && m->key->time_text) {
         return ask_at_times(m, b, first, n, verdicts, ndone_out);
     }
-    if (has_clock) {
-        status = tell_time(m, m->asked.store ? clock_since_1970() : clock_milliseconds(),
-                           STORES_LEAVING, NULL);
+    if (m->asked.store) {
+        status = stores_tell_time(m->asked.store, STORES_LEAVING);
+    } else if (has_clock) {
+        status = unseen_set_expire(m->asked.own, clock_milliseconds(), STORES_LEAVING, NULL);
     }
     *ndone_out = 0;
     return status == UNSEEN_OK ? ask_all(m, b, first, n, verdicts, ndone_out) : status;

@@ -47,6 +47,7 @@ struct seen_options {
     const char *seed_file; /* NULL: none */
     unsigned key_bits;     /* 0: not given */
     uint64_t window;       /* in milliseconds; 0: none, UNSEEN_NO_WINDOW: take it away */
+    bool resets_clock;     /* of a store, by a rewrite */
     bool has_line_times;   /* the time is in the lines (--time) */
     bool no_log;
     unsigned file_mode;     /* 0: not given */

@@ -19,6 +19,7 @@
 #include "clock.h"
 #include "lines/files.h"
 #include "lines/profile.h"
+#include "lines/times.h"
 #include "print/message.h"
 #include "print/typed.h"
 #include "seen/filter_words.h"
@@ -468,9 +469,29 @@ bool stores_wait(const struct seen_options *o, double *start, const struct unsee
     return true;
 }
 
+/* Keys would stay seen for so much longer than their window. */
+static void report_clock(const char *path, const struct unseen_store_info *info)
+{
+    char ahead[TIMES_TEXT_MAX];
+    char day[TIMES_TEXT_MAX];
+    const uint64_t now = clock_since_1970();
+    const uint64_t slack = info->window / 1000 > 1000 ? info->window / 1000 : 1000;
+    if (info->window == 0 || info->clock <= now + slack) {
+        return;
+    }
+    times_put(info->clock, ahead);
+    times_put(now, day);
+    message_warning("%s: its clock is at %s, but the time of day is %s: until then nothing is "
+                    "forgotten",
+                    path, ahead, day);
+    message_hint("to set it to the time of day: unseen rewrite --reset-clock %s",
+                 typed_quoted(path));
+}
+
 static void report_mended(const char *path, enum unseen_store_mode mode, struct unseen_store *store)
 {
     const struct unseen_store_info info = stores_info(store);
+    report_clock(path, &info);
     if (info.torn_bytes > 0 && mode == UNSEEN_STORE_READ) {
         message_warning("%s: an unfinished commit of %" PRIu64
                         " bytes at its end is not read: another process writes it, or was "
@@ -623,9 +644,36 @@ bool stores_close(struct unseen_store *store, const char *path, const struct see
     return error.status == UNSEEN_OK;
 }
 
+/* Warns if the time of day was set ahead by more than the window of the store since the last call:
+ * then all is forgotten at once. */
+static void report_jump(struct unseen_store *store, uint64_t now)
+{
+    static uint64_t last; /* time of day */
+    static uint64_t last_up;
+    const uint64_t up = clock_milliseconds();
+    const uint64_t expected = last > 0 ? last + (up - last_up) : now;
+    const uint64_t least = 1000; /* of windows */
+    last = now;
+    last_up = up;
+    if (now <= expected + least || stores_info(store).window == 0 ||
+        now <= expected + stores_info(store).window) {
+        return;
+    }
+    char from[TIMES_TEXT_MAX];
+    char to[TIMES_TEXT_MAX];
+    times_put(expected, from);
+    times_put(now, to);
+    message_warning(
+        "the time of day was set from %s to %s, which is more than the window: what was "
+        "seen before is forgotten",
+        from, to);
+}
+
 enum unseen_status stores_tell_time(struct unseen_store *store, size_t max)
 {
-    return unseen_store_expire(store, clock_since_1970(), max, NULL);
+    const uint64_t now = clock_since_1970();
+    report_jump(store, now);
+    return unseen_store_expire(store, now, max, NULL);
 }
 
 void stores_window_text(uint64_t window, char text[STORES_WINDOW_CAP])
@@ -637,6 +685,10 @@ void stores_window_text(uint64_t window, char text[STORES_WINDOW_CAP])
     size_t i = 0;
     while (i < 3 && window % units[i].ms != 0) {
         i++;
+    }
+    if (window == 0 || window == UNSEEN_NO_WINDOW) {
+        (void)snprintf(text, STORES_WINDOW_CAP, "none");
+        return;
     }
     (void)snprintf(text, STORES_WINDOW_CAP, "%.15g%s", (double)window / (double)units[i].ms,
                    units[i].name);

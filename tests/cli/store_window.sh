@@ -31,7 +31,8 @@ expect 0 'a\nb\n' ''
 # What is not committed does not count, and a clock that was set back does not either.
 pass_time -7000
 run -p none -s s.unseen second
-expect 0 'c\n' ''
+expect 0 'c\n' '*'
+holds grep -q '^unseen: warning: s.unseen: its clock is at 1970-01-01T0.*Z, but the time of day is 1970-01-01T0.*Z: ' err
 pass_time 7000
 
 # ---- info ----
@@ -41,7 +42,7 @@ run info s.unseen
 holds grep -q '^window *1h; the oldest key is of 1970-01-01T0' out
 holds grep -q '^leaving *3 keys within the next tenth of the window$' out
 run info --json s.unseen
-holds grep -q '"window_ms":3600000,"oldest_ms":[0-9]*,"leaving":3,' out
+holds grep -q '"window_ms":3600000,"oldest_ms":[0-9]*,"clock_ms":[0-9]*,"leaving":3,' out
 
 # ---- lines without a time ----
 
@@ -145,6 +146,98 @@ kill $pid
 wait $pid
 run verify v.unseen
 expect 0 '*' ''
+
+# ---- clocks ----
+
+# A time in the far future, once.
+printf '1000 a\n4000000000 b\n' > future
+run -p none -s f.unseen --window 10 --time 1 -k 2 -t ' ' future
+expect 0 '1000 a\n4000000000 b\n' ''
+run -p none -s f.unseen first
+expect 0 'a\n' '*'
+holds grep -q 'its clock is at 2096-10-02T07:06:40.*Z, but the time of day is 1970-01-0' err
+holds grep -q '^unseen: hint: to set it to the time of day: unseen rewrite --reset-clock f.unseen$' err
+run rewrite --reset-clock f.unseen
+expect 0 '' '*'
+run -p none -s f.unseen first
+expect 0 '' ''
+pass_time 11
+run -p none -s f.unseen first
+expect 0 'a\nb\n' ''
+run info f.unseen
+holds grep -q '^clock *1970-01-0' out
+
+# The time of day is set ahead while a server runs.
+run -p none -s j.unseen --window 100 first
+"$UNSEEN" serve j.unseen --listen unix:j.sock 2> serve.err &
+pid=$!
+eventually test -S j.sock
+run -s unix:j.sock first
+expect 0 '' ''
+awk '{ print $1 + 1, $1 + 1000 }' "$UNSEEN_TEST_CLOCK" > clock.new
+mv clock.new "$UNSEEN_TEST_CLOCK"
+run -s unix:j.sock first
+expect 0 'a\nb\n' ''
+kill $pid
+wait $pid
+holds grep -q 'the time of day was set from 1970-01-0.*Z to 1970-01-0.*Z, which is more than the window' serve.err
+hold_time
+
+# `add` takes lines for long: each comes at its own time.
+mkfifo pipe
+"$UNSEEN" add -p none --window 100 l.unseen pipe 2> err &
+pid=$!
+exec 9> pipe
+echo a >&9
+eventually test -s l.unseen
+pass_time 60
+echo b >&9
+exec 9>&-
+wait $pid
+pass_time 60
+run -p none -s l.unseen first
+expect 0 'a\n' ''
+
+# ---- merge ----
+
+"$UNSEEN" -p none -s m1.unseen --seed 1 --window 100 first > /dev/null
+pass_time 50
+"$UNSEEN" -p none -s m2.unseen --seed 1 --window 100 second > /dev/null
+"$UNSEEN" -p none -s m3.unseen --seed 1 --window 1h second > /dev/null
+"$UNSEEN" -p none -s m4.unseen --seed 1 second > /dev/null
+run merge m.unseen m2.unseen m1.unseen
+expect 0 '' ''
+run merge --into m1.unseen m2.unseen
+expect 0 '' ''
+for merged in m m1; do
+    run verify $merged.unseen
+    expect 0 '*' ''
+    holds [ "$(keys_of $merged.unseen)" = 3 ]
+done
+pass_time 51
+for merged in m m1; do # a line that both have stays for as long as in the store where it is newer
+    run -p none -s $merged.unseen first
+    expect 0 'a\n' ''
+done
+pass_time 50
+run -p none -s m.unseen second
+expect 0 'b\nc\n' ''
+run merge q.unseen m2.unseen m3.unseen
+expect 2 '' '*'
+holds grep -q '^unseen: error: the windows differ: m3.unseen has 1h, m2.unseen has 100s$' err
+holds grep -q '^unseen: hint: to say which one counts: unseen merge .*--window 100s' err
+run merge --window 1h q.unseen m4.unseen m3.unseen
+expect 0 '' ''
+run info q.unseen
+holds grep -q '^window *1h; the oldest' out
+holds [ "$(keys_of q.unseen)" = 2 ]
+run merge --window none p.unseen m3.unseen m4.unseen
+expect 0 '' ''
+run info p.unseen
+holds [ -z "$(grep '^window' out)" ]
+run merge --window 2h --into q.unseen m4.unseen
+expect 2 '' '*'
+holds grep -q 'unseen rewrite --window 2h q.unseen' err
 
 # ---- refused ----
 
