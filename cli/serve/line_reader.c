@@ -4,23 +4,30 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A byte that is not ASCII, or a %. Looks at eight bytes at once: most texts have none. */
+/* The high bit of each byte that is not ASCII; and not 0 if one of the eight is a %. */
+static uint64_t costly_bytes(const char *eight)
+{
+    const uint64_t low = UINT64_C(0x0101010101010101);
+    uint64_t word;
+    memcpy(&word, eight, sizeof(word));
+    const uint64_t differs = word ^ low * '%';
+    return (word | ((differs - low) & ~differs)) & low << 7;
+}
+
+/* A byte that is not ASCII, or a %. Most texts have none. */
 static bool has_costly_byte(const char *text, size_t len)
 {
-    const uint64_t high = UINT64_C(0x8080808080808080);
-    const uint64_t low = UINT64_C(0x0101010101010101);
     uint64_t any = 0;
-    size_t i = 0;
-    for (; i + 8 <= len; i += 8) {
-        uint64_t word;
-        memcpy(&word, text + i, sizeof(word));
-        const uint64_t differs = word ^ low * '%';
-        any |= word | ((differs - low) & ~differs);
+    if (len < 8) {
+        for (size_t i = 0; i < len; i++) {
+            any |= text[i] == '%' || (unsigned char)text[i] >= 0x80;
+        }
+        return any;
     }
-    for (; i < len; i++) {
-        any |= text[i] == '%' ? high : (unsigned char)text[i];
+    for (size_t i = 0; i + 8 < len; i += 8) {
+        any |= costly_bytes(text + i);
     }
-    return any & high;
+    return any | costly_bytes(text + len - 8);
 }
 
 bool line_reader_is_costly(struct unseen_bytes text)
