@@ -342,16 +342,16 @@ static const struct situation {
     enum unseen_status (*act)(void);
     bool window; /* once more with a window */
 } situations[] = {
-    {"make", prepare_nothing, make, false},
+    {"make", prepare_nothing, make, true},
     {"go on from an image", prepare_image, go_on, true},
     {"go on from the log", prepare_log, go_on, true},
-    {"go on from a torn end", prepare_torn, go_on, false},
-    {"go on with a damaged header", prepare_header, go_on, false},
+    {"go on from a torn end", prepare_torn, go_on, true},
+    {"go on with a damaged header", prepare_header, go_on, true},
     {"read", prepare_image, look, true},
     {"merge", prepare_log, merge, false},
     {"merge into a store", prepare_image, merge_into, false},
-    {"allow", prepare_image, allow, false},
-    {"go on and rewrite", prepare_dead, go_on_dead, false},
+    {"allow", prepare_image, allow, true},
+    {"go on and rewrite", prepare_dead, go_on_dead, true},
     {"rewrite", prepare_image, rewrite, true},
     {"verify", prepare_image, verify, true},
     {"repair", prepare_damaged, repair, true},
@@ -579,6 +579,8 @@ int main(int argc, char **argv)
     pair_free(&pair);
     pair_window = PAIR_WINDOW;
     pair_make(&pair, crash_path("s"), 3);
+    free(dead_log);
+    make_dead();
     run_situations(plant);
     pair_free(&pair);
     free(dead_log);
