@@ -90,7 +90,7 @@ const char *stores_rate_for(struct unseen_store *store, unsigned key_bits);
 
 enum {
     STORES_LEAVING =
-        4096, /* keys that may leave a window before each batch: eight times its lines */
+        2048, /* keys that may leave a window before each batch: four times its lines */
     STORES_WINDOW_CAP = 24
 };
 

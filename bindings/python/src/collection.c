@@ -10,7 +10,7 @@
 #include <time.h>
 
 enum {
-    LEAVING = 8 * ITEMS_BATCH /* keys that may leave a window with each batch */
+    LEAVING = 2 * ITEMS_BATCH /* keys that may leave a window with each batch */
 };
 
 struct collection *collection_new(PyTypeObject *type)
