@@ -330,6 +330,10 @@ UNSEEN_API enum unseen_status unseen_set_count_keys(
 UNSEEN_API enum unseen_status unseen_set_expire(
     struct unseen_set *set, uint64_t now, size_t max, uint64_t *next_out);
 
+/* When the next key of a set with a window leaves, which may be before its clock; UINT64_MAX: the
+ * set has no keys, or no window. Threads: any. Time: constant. */
+UNSEEN_API uint64_t unseen_set_due(const struct unseen_set *set);
+
 /* Reads a window as people write it: 90s, 10m, 1.5h, 30d, 2w, 1y (365 days), or 90, which is in
  * seconds. *ms_out is in milliseconds.
  *
@@ -445,7 +449,7 @@ UNSEEN_API enum unseen_status unseen_set_merge(struct unseen_set *set,
  * Errors:
  *   - NOMEM
  *   - RANDOM: as unseen_set_add
- *   - UNSUPPORTED: the set has a window
+ *   - UNSUPPORTED: the set has a window, and was made for several threads
  * Threads: one, for the set.
  * Time: linear in the memory; 5 to 11 ns for each key. */
 UNSEEN_API enum unseen_status unseen_set_copy(
@@ -459,7 +463,7 @@ UNSEEN_API enum unseen_status unseen_set_copy(
  * The digest is for finding faults, not for proving equality to somebody who may forge a set.
  *
  * The digest of the set of a store whose image cannot be read is 0. The digest of a set with a
- * window says nothing of the times of its keys.
+ * window includes its clock and the times of its keys.
  *
  * Threads: one, for the set.
  * Time: linear in the memory. */
@@ -501,7 +505,7 @@ UNSEEN_API enum unseen_status unseen_set_unpack_keys(const struct unseen_set *se
  *   - IO
  *   - NOMEM
  *   - CORRUPT: the set belongs to a store whose image is damaged
- *   - UNSUPPORTED: the set has a window
+ *   - UNSUPPORTED: the set has a window, and was made for several threads
  * Threads: one.
  * Time: linear in the memory, and a sync. */
 UNSEEN_API enum unseen_status unseen_set_save(
@@ -562,7 +566,7 @@ UNSEEN_API enum unseen_status unseen_set_load(struct unseen_set **set_out, const
  * Errors:
  *   - SPACE: cap is below UNSEEN_CHUNK_MAX
  *   - ARGUMENT: a cursor of another export
- *   - UNSUPPORTED: the set has a window
+ *   - UNSUPPORTED: the set has a window, and was made for several threads
  * Threads: one.
  * Time: linear in the chunk. */
 UNSEEN_API enum unseen_status unseen_set_export(

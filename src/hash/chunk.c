@@ -26,6 +26,9 @@ enum unseen_status unseen__chunk_cut(const struct chunk_cutter *cutter, const vo
     } else if ((len = cutter->put_piece(object, &position, payload)) > 0) {
         kind = cutter->piece_kind;
         *cursor = position + 1;
+    } else if (cutter->put_tail && (len = cutter->put_tail(object, &position, payload)) > 0) {
+        kind = cutter->tail_kind;
+        *cursor = position + 1;
     } else {
         kind = cutter->end_kind;
         store_le64(payload, cutter->total(object));

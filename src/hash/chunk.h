@@ -54,7 +54,12 @@ struct chunk_cutter {
      * there are no more. */
     size_t (*put_piece)(const void *object, uint64_t *position, uint8_t *payload);
 
-    uint64_t (*end)(const void *object);   /* the largest position that put_piece may get */
+    /* Puts what comes behind the pieces, in the same way. Its positions are higher. NULL:
+     * nothing. */
+    size_t (*put_tail)(const void *object, uint64_t *position, uint8_t *payload);
+    uint32_t tail_kind;
+
+    uint64_t (*end)(const void *object);   /* the largest position that there may be */
     uint64_t (*total)(const void *object); /* what the end mark says */
 };
 

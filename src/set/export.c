@@ -3,7 +3,8 @@
  * Export and import: a set as a row of chunks, and back (docs/format.md, "Chunks"); and files of
  * such chunks. hash/chunk.h has the frame of a chunk; the filter makes and reads the piece inside.
  *
- * The position of a piece is filter << 50 | position in the filter. */
+ * The position of a piece is filter << 50 | position in the filter. Behind the last filter comes
+ * the window. */
 #include "set/set.h"
 
 #include <string.h>
@@ -31,6 +32,7 @@ enum {
 
 #define KIND_HEADER 0x48534e55u /* "UNSH" */
 #define KIND_PIECE  0x50534e55u /* "UNSP" */
+#define KIND_WINDOW 0x57534e55u /* "UNSW" */
 #define KIND_END    0x45534e55u /* "UNSE" */
 
 static const uint8_t magic[8] = {0x89, 'U', 'N', 'S', '\r', '\n', 0x1a, '\n'};
@@ -106,9 +108,21 @@ static size_t set_put_piece(const void *object, uint64_t *position, uint8_t *pay
     return 0;
 }
 
+static size_t set_put_window(const void *object, uint64_t *position, uint8_t *payload)
+{
+    const struct unseen_set *set = object;
+    const uint64_t base = (uint64_t)unseen__set_nshards(set) << POSITION_BITS;
+    uint64_t at = *position < base ? 0 : *position - base;
+    const size_t len = set->window ? unseen__window_save(set, 0, &at, payload) : 0;
+    *position = base + at;
+    return len;
+}
+
 static uint64_t set_end(const void *object)
 {
-    return ((uint64_t)unseen__set_nshards(object) << POSITION_BITS) - 1;
+    const struct unseen_set *set = object;
+    const uint64_t nparts = unseen__set_nshards(set) + (set->window != NULL);
+    return (nparts << POSITION_BITS) - 1;
 }
 
 static uint64_t set_total(const void *object)
@@ -125,10 +139,12 @@ enum unseen_status unseen_set_export(const struct unseen_set *set, uint64_t *cur
                                                .id = set_export_id,
                                                .put_header = set_put_header,
                                                .put_piece = set_put_piece,
+                                               .put_tail = set_put_window,
+                                               .tail_kind = KIND_WINDOW,
                                                .end = set_end,
                                                .total = set_total};
     const enum unseen_status status =
-        set->window ? UNSEEN_ERR_UNSUPPORTED : unseen__set_fetch_all(set);
+        set->window && set->shared ? UNSEEN_ERR_UNSUPPORTED : unseen__set_fetch_all(set);
     return status == UNSEEN_OK ? unseen__chunk_cut(&cutter, set, cursor, buf, cap, len_out)
                                : status;
 }
@@ -339,6 +355,10 @@ static enum unseen_status import_chunk(struct unseen_import *import, const void 
         return import_header(import, chunk.payload, chunk.len);
     case KIND_PIECE:
         return import_piece(import, chunk.payload, chunk.len);
+    case KIND_WINDOW:
+        return import->set && !import->ended
+                   ? unseen__window_load(import->set, chunk.payload, chunk.len)
+                   : UNSEEN_ERR_CORRUPT;
     case KIND_END:
         if (!import->set || import->ended || chunk.len != 8 ||
             load_le64(chunk.payload) != import->nkeys) {
@@ -384,6 +404,9 @@ enum unseen_status unseen_import_finish(struct unseen_import *import, struct uns
     }
     if (status == UNSEEN_OK && unseen__set_nkeys(set) != import->nkeys) {
         status = UNSEEN_ERR_CORRUPT;
+    }
+    if (status == UNSEEN_OK && set->window) {
+        status = unseen__window_load_finish(set);
     }
     if (status == UNSEEN_OK) {
         *set_out = set;

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "set/window.h"
 #include "tags/compact.h"
 
 enum {
@@ -109,8 +108,9 @@ static enum unseen_status merge_begin(struct unseen_set *set, const struct unsee
                                      set->ops->multiplicity ? " that counts" : "");
     }
     enum unseen_status status = check_mergeable(set, other, error);
-    if (status == UNSEEN_OK) {
-        status = unseen__window_refuse(set->window ? set : other, "merged", error);
+    if (status == UNSEEN_OK && (set->window || other->window)) {
+        status = unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_WINDOW,
+                                       "a set with a window cannot be merged: its keys have times");
     }
     if (status != UNSEEN_OK) {
         return status;

@@ -188,6 +188,21 @@ void unseen__queue_take(struct unseen__queue *q, struct unseen_key *keys, size_t
     }
 }
 
+void unseen__queue_read(const struct unseen__queue *q, uint64_t first, size_t n, uint8_t *packed)
+{
+    const struct unseen__queue_block *block = q->head;
+    for (; first >= block->end - block->begin; block = block->next) {
+        first -= block->end - block->begin;
+    }
+    for (size_t at = block->begin + (size_t)first; n > 0; at = block->begin) {
+        const size_t count = n < block->end - at ? n : block->end - at;
+        memcpy(packed, block->keys + at * block->key_len, count * block->key_len);
+        packed += count * block->key_len;
+        n -= count;
+        block = n > 0 ? block->next : block;
+    }
+}
+
 /* The last place of a packed key, counted back from the end of the queue, from 1; 0: none. */
 static uint64_t find_last(const struct unseen__queue *q, const uint8_t *packed,
                           struct unseen__queue_block **block_out, uint32_t *at_out)

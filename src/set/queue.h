@@ -56,6 +56,10 @@ void unseen__queue_append(struct unseen__queue *q, const struct unseen_key *keys
 void unseen__queue_take(struct unseen__queue *q, struct unseen_key *keys, size_t n,
                         unsigned key_bits, const struct unseen_allocator *allocator);
 
+/* Writes n packed keys from the index `first` on, which the queue has. Time: linear in n and in the
+ * blocks before. */
+void unseen__queue_read(const struct unseen__queue *q, uint64_t first, size_t n, uint8_t *packed);
+
 /* Takes the last entry of a key out of the queue, if there is one. Time: linear. */
 void unseen__queue_cut(struct unseen__queue *q, struct unseen_key key, unsigned key_bits,
                        const struct unseen_allocator *allocator);

@@ -67,6 +67,10 @@ uint64_t unseen_set_digest(const struct unseen_set *set)
         for (size_t len; (len = set->ops->save_piece(filter, &position, buf)) != 0;) {
             sums[0] += unseen__checksum(buf, len);
         }
+        position = 0;
+        for (size_t len; set->window && (len = unseen__window_save(set, i, &position, buf)) != 0;) {
+            sums[0] += unseen__checksum(buf, len);
+        }
     }
     uint8_t bytes[sizeof(sums)];
     store_le64(bytes, sums[0]);

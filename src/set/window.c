@@ -13,26 +13,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "hash/key.h"
-#include "set/queue.h"
-
-/* Far below the limit of uint64_t: the end of a window can be computed. */
-#define TIME_MAX (UINT64_MAX / 4)
 
 enum {
     PARTS = 2000,      /* a window has so many steps */
     LATE_SHARE = 1000, /* a key leaves at most this share of the window late, */
     LATE_MIN = 1000,   /* or so many milliseconds, if that is more */
     LEAVING = 512      /* keys that are removed from a filter at once */
-};
-
-struct unseen__window {
-    uint64_t length;
-    uint64_t step;        /* of the times in the queues */
-    uint64_t slack;       /* keys that have been due for this long leave at once */
-    uint64_t clock;       /* 0: not set yet */
-    uint64_t next;        /* before this time, no key is due and no step of time ends */
-    pthread_mutex_t lock; /* of whoever moves the clock that far */
-    struct unseen__queue queues[];
 };
 
 static size_t window_size(const struct unseen_set *set)
@@ -100,11 +86,12 @@ void unseen__window_free(struct unseen_set *set)
 enum unseen_status unseen__window_refuse(const struct unseen_set *set, const char *what,
                                          struct unseen_error *error)
 {
-    return set->window ? unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_WINDOW,
-                                               "a set with a window cannot be %s: its queue is in "
-                                               "memory only",
-                                               what)
-                       : UNSEEN_OK;
+    return set->window && set->shared
+               ? unseen__error_setting(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN_SETTING_WINDOW,
+                                       "a set with a window for several threads cannot be %s: it "
+                                       "has several queues",
+                                       what)
+               : UNSEEN_OK;
 }
 
 /* ---- keys come and go ---- */
@@ -274,7 +261,7 @@ enum unseen_status unseen_set_expire(struct unseen_set *set, uint64_t now, size_
     if (!w) {
         return UNSEEN_ERR_UNSUPPORTED;
     }
-    now = now < TIME_MAX ? now : TIME_MAX;
+    now = now < UNSEEN__TIME_MAX ? now : UNSEEN__TIME_MAX;
     if (now >= __atomic_load_n(&w->next, __ATOMIC_RELAXED)) {
         pthread_mutex_lock(&w->lock);
         expire_all(set, set_clock(w, now), max);
@@ -286,6 +273,20 @@ enum unseen_status unseen_set_expire(struct unseen_set *set, uint64_t now, size_
         *next_out = __atomic_load_n(&w->next, __ATOMIC_RELAXED);
     }
     return UNSEEN_OK;
+}
+
+uint64_t unseen_set_due(const struct unseen_set *set)
+{
+    uint64_t due = UINT64_MAX;
+    for (size_t i = 0; set->window && i < unseen__set_nshards(set); i++) {
+        pthread_mutex_lock(&set->shards[i].lock);
+        const struct unseen__queue_part *first = unseen__queue_first(&set->window->queues[i]);
+        if (first && first->time + set->window->length < due) {
+            due = first->time + set->window->length;
+        }
+        pthread_mutex_unlock(&set->shards[i].lock);
+    }
+    return due;
 }
 
 /* ---- text ---- */

@@ -239,9 +239,99 @@ static void check_threads(void)
     unseen_set_free(set);
 }
 
+/* A set and a replica get the same calls. Now and then the replica is replaced by a copy of itself:
+ * nothing of the queue, of the removed keys and of the times is lost. */
+static void check_replica(uint64_t window)
+{
+    struct unseen_set *sets[2] = {make(window, 1), make(window, 1)};
+    uint64_t random = window;
+    uint64_t now = 1;
+    for (int step = 0; step < 3000; step++) {
+        const uint64_t x = test_random(&random);
+        const uint64_t first = x >> 8 & 1023;
+        const size_t max = x >> 20 & 1 ? 3 : 1000;
+        now += x >> 24 & 1 ? (x >> 32) % (2 + window / 50) : 0;
+        for (int i = 0; i < 2; i++) {
+            struct unseen_key keys[64];
+            uint8_t verdicts[64];
+            for (uint64_t k = 0; k < 64; k++) {
+                keys[k] = key_of(sets[i], first + k);
+            }
+            if (x % 8 < 3) {
+                CHECK(unseen_set_add_keys(sets[i], keys, 64, verdicts, NULL) == UNSEEN_OK);
+            } else if (x % 8 < 4) {
+                CHECK(unseen_set_remove_keys(sets[i], keys, 9, verdicts, NULL) == UNSEEN_OK);
+            } else {
+                CHECK(unseen_set_expire(sets[i], now, max, NULL) == UNSEEN_OK);
+            }
+        }
+        if (x >> 40 & 1) {
+            struct unseen_set *copy = NULL;
+            CHECK(unseen_set_copy(&copy, sets[1], NULL) == UNSEEN_OK);
+            unseen_set_free(sets[1]);
+            sets[1] = copy;
+        }
+        CHECK(unseen_set_digest(sets[0]) == unseen_set_digest(sets[1]));
+        CHECK(unseen_set_due(sets[0]) == unseen_set_due(sets[1]));
+    }
+    CHECK(unseen_set_expire(sets[1], now + 3 * window + 3000, 0, NULL) == UNSEEN_OK);
+    CHECK_EQ(stats_of(sets[1]).nkeys, 0);
+    CHECK(unseen_set_due(sets[1]) == UINT64_MAX);
+    unseen_set_free(sets[0]);
+    unseen_set_free(sets[1]);
+}
+
+/* Many keys and removed keys: several chunks. A payload that is changed is refused, or is a set. */
+static void check_chunks(void)
+{
+    static uint8_t buf[UNSEEN_CHUNK_MAX];
+    struct unseen_set *set = make(1000, 1);
+    struct unseen_set *copy = NULL;
+    for (uint64_t i = 0; i < 30000; i++) {
+        const struct unseen_key key = key_of(set, i);
+        uint8_t verdict;
+        CHECK(unseen_set_expire(set, 1 + i / 40, 0, NULL) == UNSEEN_OK);
+        CHECK(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+        if (i % 3 == 0) {
+            CHECK(unseen_set_remove_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+        }
+    }
+    CHECK(unseen_set_copy(&copy, set, NULL) == UNSEEN_OK);
+    CHECK(unseen_set_digest(set) == unseen_set_digest(copy));
+    CHECK_EQ(stats_of(copy).nkeys, 20000);
+    unseen_set_free(copy);
+    /* The places of the length, the clock, a time, a number of keys and a key. */
+    static const size_t places[] = {24, 32, 40, 48, 52};
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        struct unseen_import *import = NULL;
+        uint64_t cursor = 0;
+        size_t len;
+        enum unseen_status status = UNSEEN_OK;
+        CHECK(unseen_import_create(&import, NULL, NULL) == UNSEEN_OK);
+        do {
+            CHECK(unseen_set_export(set, &cursor, buf, sizeof(buf), &len) == UNSEEN_OK);
+            if (len > 0 && memcmp(buf, "UNSW", 4) == 0) {
+                buf[places[i] + 1] ^= 0x40;
+                test_repair(buf, len);
+            }
+            status =
+                len > 0 && status == UNSEEN_OK ? unseen_import_chunk(import, buf, len) : status;
+        } while (len > 0);
+        copy = NULL;
+        if (status == UNSEEN_OK) {
+            status = unseen_import_finish(import, &copy);
+        } else {
+            unseen_import_free(import);
+        }
+        CHECK(status == UNSEEN_ERR_CORRUPT);
+        unseen_set_free(copy);
+    }
+    unseen_set_free(set);
+}
+
 static void check_refused(void)
 {
-    struct unseen_set *set = make(1000, 1);
+    struct unseen_set *set = make(1000, 2);
     struct unseen_set *plain = make(0, 1);
     struct unseen_set *copy = NULL;
     struct unseen_error error;
@@ -255,6 +345,8 @@ static void check_refused(void)
     CHECK(unseen_set_save(set, "/nowhere/x", &error) == UNSEEN_ERR_UNSUPPORTED);
     CHECK(strstr(error.text, "cannot be saved") != NULL);
     unseen_set_free(plain);
+    unseen_set_free(set);
+    set = make(1000, 1);
     plain = NULL;
     const struct unseen_set_options options = {.size = sizeof(options),
                                                .profile = "none",
@@ -337,6 +429,9 @@ int main(void)
     if (!test_brief()) {
         check_memory();
     }
+    check_replica(1000);
+    check_replica(100000);
+    check_chunks();
     check_refused();
     check_texts();
     return test_end();
