@@ -11,12 +11,14 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
+#include "hash/checksum.h"
 #include "server/server.h"
 #include "value/checksum.h"
 #include "value/dump.h"
 
 enum {
-    NVALUES = 9,
+    NVALUES = 11,
     NFRAMES = 16,
     CHANGE = 5,
     ALLOC_MAX = 1 << 24
@@ -43,12 +45,17 @@ static struct unseen_key key_of(const struct value *value, uint64_t number)
 
 static struct budget no_limit;
 
+#define START 1000 /* of the time of keys */
+
 static void add_numbers(struct value **value, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {
         const struct unseen_key key = key_of(*value, i);
         uint8_t verdict;
         size_t ndone;
+        if (value_recipe(*value)->settings.window > 0) {
+            value_expire(*value, START + 10 * i, 0);
+        }
         (void)value_add(value, &key, 1, &verdict, &ndone, &no_limit);
     }
 }
@@ -91,6 +98,20 @@ static void make_genuine(void)
          0},
         {{.family = FAMILY_URLS, .fpr = 5e-9, .tightening = 0.5, .profile = "crawl"}, 30, 0, 0, 1},
         {{.family = FAMILY_BLOOM, .fpr = 2e-6, .tightening = 0.5, .capacity = 5000}, 300, 0, 0, 0},
+        {{.family = FAMILY_URLS,
+          .fpr = 5e-9,
+          .tightening = 0.5,
+          .profile = "crawl",
+          .window = 1000},
+         40,
+         0,
+         1,
+         1},
+        {{.family = FAMILY_BLOOM, .fpr = 0.01, .tightening = 0.5, .window = 90000, .capacity = 10},
+         0,
+         0,
+         0,
+         0},
     };
     server.TryAlloc = try_alloc;
     server.Free = free;
@@ -150,6 +171,9 @@ static void seal(uint8_t *frame, size_t len)
         len > start + 4) {
         (void)checksum_append(frame + start, len - start - 4);
     }
+    if (len > 32 && memcmp(frame + 1, "UNSW", 4) == 0) { /* a chunk of a window */
+        store_le64(frame + len - 8, unseen__checksum(frame + 1, len - 9));
+    }
 }
 
 static void use(struct value *value)
@@ -162,6 +186,11 @@ static void use(struct value *value)
     (void)value_count(value, key);
     (void)value_renew(&value, key_of(value, 1001), 1, 9000, &no_limit);
     value_contains(value, &key, 1, &verdict);
+    if (value_recipe(value)->settings.window > 0) {
+        value_tick_all(START + 1100);
+        value_expire(value, START + 2000, 3);
+        value_tick_all(UINT64_MAX / 8);
+    }
     require(value_capacity(value) > 0 && value_effort(value) > 0);
     const enum unseen_status status = dump_copy(&copy, value);
     require(status == UNSEEN_OK || status == UNSEEN_ERR_NOMEM);

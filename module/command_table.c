@@ -20,7 +20,8 @@ enum access {
     GUARD_END,
     GUARD_PUT,
     GUARD_DROP,
-    NO_KEY
+    NO_KEY,
+    TICK
 };
 
 static const struct {
@@ -44,6 +45,7 @@ static const struct {
     [GUARD_END] = {"readonly fast", "read fast", SERVER_KEY_RO, 0},
     [GUARD_PUT] = {"write deny-oom fast", "write fast", SERVER_KEY_OW | SERVER_KEY_INSERT, 0},
     [NO_KEY] = {"readonly fast", "read fast", 0, 0},
+    [TICK] = {"write admin", "write admin dangerous", 0, 0},
     [GUARD_DROP] = {"write fast", "write fast", SERVER_KEY_RW | SERVER_KEY_DELETE, 0},
 };
 
@@ -57,7 +59,7 @@ static const struct command {
     const char *complexity;
 } commands[] = {
     {"BF.RESERVE", bloom_reserve, MAKE, -4,
-     "key error_rate:double capacity:int [EXPANSION:int] [NONSCALING]",
+     "key error_rate:double capacity:int [EXPANSION:int] [NONSCALING] [WINDOW:string]",
      "Creates a set with a rate and a capacity", "O(capacity)"},
     {"BF.ADD", bloom_add, ADD, 3, "key item", "Adds an item, and says if it was new", "O(1)"},
     {"BF.MADD", bloom_madd, ADD, -3, "key item...", "Adds items, and says which were new", "O(N)"},
@@ -97,8 +99,9 @@ static const struct command {
      "O(1), 64 KiB at most"},
     {"CF.LOADCHUNK", load_cuckoo_loadchunk, LOAD, 4, "key iterator:int data",
      "Takes a chunk of a dump", "O(1), 64 KiB at most; the last chunk may take O(size), in steps"},
-    {"UNSEEN.RESERVE", urls_reserve, MAKE, -2, "key [PROFILE:string] [FPR:double] [MAXBYTES:int]",
-     "Creates a set of URLs", "O(1)"},
+    {"UNSEEN.RESERVE", urls_reserve, MAKE, -2,
+     "key [PROFILE:string] [FPR:double] [MAXBYTES:int] [WINDOW:string]", "Creates a set of URLs",
+     "O(1)"},
     {"UNSEEN.ADD", urls_add, ADD, -3, "key item...", "Adds URLs, and says which were new", "O(N)"},
     {"UNSEEN.EXISTS", urls_exists, ASK, -3, "key item...", "Says which URLs were added", "O(N)"},
     {"UNSEEN.REMOVE", urls_remove, TAKE, -3, "key item...", "Removes URLs that were added", "O(N)"},
@@ -129,8 +132,10 @@ static const struct command {
      "Takes frames of a rewritten AOF; for replicas and AOF files only", "O(N)"},
     {"UNSEEN.CREATE", apply_create, EFFECT, 3, "key settings",
      "Creates a key as the primary did; for replicas and AOF files only", "O(1)"},
-    {"UNSEEN.APPLY", apply_changes, EFFECT, 4, "key operation keys",
+    {"UNSEEN.APPLY", apply_changes, EFFECT, -4, "key operation keys [now:int] [max:int]",
      "Changes a key as the primary did; for replicas and AOF files only", "O(N)"},
+    {"UNSEEN.TICK", apply_tick, TICK, 2, "upto:int",
+     "Lets keys leave their windows as the primary did; for replicas and AOF files only", "O(N)"},
 };
 
 /* ---- COMMAND DOCS ---- */
@@ -196,6 +201,11 @@ static void read_arguments(char *text, struct server_arg *args)
     }
 }
 
+static bool has_key(const struct command *command)
+{
+    return command->access != NO_KEY && command->access != TICK;
+}
+
 static int describe(struct server_command *handle, const struct command *command)
 {
     char text[ARGUMENTS_SIZE];
@@ -217,7 +227,7 @@ static int describe(struct server_command *handle, const struct command *command
         .complexity = command->complexity,
         .since = "1.0.0",
         .arity = command->arity,
-        .key_specs = command->access == NO_KEY ? NULL : specs,
+        .key_specs = has_key(command) ? specs : NULL,
         .args = args,
     };
     (void)snprintf(text, sizeof(text), "%s", command->arguments);
@@ -262,7 +272,7 @@ const char *commands_register(struct server_ctx *ctx)
     add_categories(ctx);
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
         const struct command *command = &commands[i];
-        const int first = command->access == NO_KEY ? 0 : 1;
+        const int first = has_key(command);
         if (server.CreateCommand(ctx, command->name, command->run, accesses[command->access].flags,
                                  first, first, first) != SERVER_OK) {
             return command->name;

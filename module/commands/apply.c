@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * UNSEEN.CREATE, APPLY and LEASE: a replica or an AOF makes the change that the primary made
+ * UNSEEN.CREATE, APPLY, TICK and LEASE: a replica or an AOF makes the change that the primary made
  * (keys/effects.h). */
 #include "commands/handlers.h"
 
@@ -8,6 +8,7 @@
 
 #include "keys/effects.h"
 #include "keys/keys.h"
+#include "keys/windows.h"
 #include "server/errors.h"
 #include "server/parse.h"
 #include "value/checksum.h"
@@ -39,6 +40,24 @@ int apply_create(struct server_ctx *ctx, struct server_string **argv, int argc)
                                : reply_error(ctx, ERROR_NOT_CREATED);
 }
 
+/* The primary says that these keys are new. The node that a slot moves to may not have heard that
+ * they left: then an entry of before is still in its queue. */
+static enum unseen_status add_again(struct value **value, const struct unseen_key *keys, size_t n,
+                                    uint8_t *verdicts, struct budget *budget)
+{
+    enum unseen_status status = UNSEEN_OK;
+    for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
+        size_t ndone;
+        if (verdicts[i] == UNSEEN_SEEN) {
+            status = value_remove(value, keys[i], &verdicts[i], budget);
+            status = status == UNSEEN_OK
+                         ? value_add(value, &keys[i], 1, &verdicts[i], &ndone, budget)
+                         : status;
+        }
+    }
+    return status;
+}
+
 static enum unseen_status apply(struct value **value, enum operation operation,
                                 const struct unseen_key *keys, size_t n, struct effect *effect)
 {
@@ -48,6 +67,9 @@ static enum unseen_status apply(struct value **value, enum operation operation,
     size_t ndone = 0;
     if (operation == OPERATION_ADD) {
         status = value_add(value, keys, n, verdicts, &ndone, &budget);
+        if (status == UNSEEN_OK && value_recipe(*value)->settings.window > 0) {
+            status = add_again(value, keys, n, verdicts, &budget);
+        }
     } else {
         while (ndone < n && status == UNSEEN_OK) {
             status = value_remove(value, keys[ndone], &verdicts[ndone], &budget);
@@ -70,7 +92,9 @@ int apply_changes(struct server_ctx *ctx, struct server_string **argv, int argc)
     size_t operation_len;
     size_t len;
     size_t n;
-    if (argc != 4) {
+    uint64_t now = 0;
+    uint64_t max = 0;
+    if (argc != 4 && argc != 6) {
         return server.WrongArity(ctx);
     }
     const char *operation = server.StringPtrLen(argv[2], &operation_len);
@@ -82,14 +106,20 @@ int apply_changes(struct server_ctx *ctx, struct server_string **argv, int argc)
     }
     len = checksum_strip((const uint8_t *)data, len);
     enum unseen_status status = UNSEEN_ERR_CORRUPT;
-    if (len != SIZE_MAX && operation_len == 1 &&
-        (operation[0] == OPERATION_ADD || operation[0] == OPERATION_REMOVE)) {
+    const bool has_time = argc == 4 || (value_recipe(value)->settings.window > 0 &&
+                                        parse_range(argv[4], 1, INT64_MAX, &now) &&
+                                        parse_range(argv[5], 0, INT64_MAX, &max));
+    if (len != SIZE_MAX && has_time && operation_len == 1 &&
+        (operation[0] == OPERATION_ADD || (operation[0] == OPERATION_REMOVE && argc == 4))) {
         status =
             unseen_set_unpack_keys(value_recipe(value)->keyer, data, len, keys, EFFECT_MAX, &n);
     }
     if (status == UNSEEN_OK) {
         effect_begin(&effect, ctx, argv[1], value_recipe(value), (enum operation)operation[0],
                      "unseen.apply");
+        if (now > 0) {
+            effect_expire(&effect, value, now, max);
+        }
         status = apply(&value, effect.operation, keys, n, &effect);
         key_moved(key, value);
         effect_end(&effect);
@@ -98,6 +128,19 @@ int apply_changes(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (status != UNSEEN_OK) {
         return reply_error(ctx, status == UNSEEN_ERR_NOMEM ? ERROR_NO_MEMORY : ERROR_EFFECT);
     }
+    return server.ReplyWithSimpleString(ctx, "OK");
+}
+
+int apply_tick(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    uint64_t upto;
+    if (argc != 2) {
+        return server.WrongArity(ctx);
+    }
+    if (!parse_range(argv[1], 1, INT64_MAX / 4, &upto)) {
+        return reply_error(ctx, ERROR_EFFECT);
+    }
+    windows_tick(ctx, upto);
     return server.ReplyWithSimpleString(ctx, "OK");
 }
 

@@ -17,10 +17,13 @@ static enum answer answers(void)
 int bloom_reserve(struct server_ctx *ctx, struct server_string **argv, int argc)
 {
     struct creation creation;
+    creation_defaults(&creation, FAMILY_BLOOM);
+    if (!bloom_take_window(ctx, argv, &argc, &creation)) {
+        return SERVER_OK;
+    }
     if (argc < 4 || argc > 7) {
         return server.WrongArity(ctx);
     }
-    creation_defaults(&creation, FAMILY_BLOOM);
     if (!bloom_reserve_options(ctx, argv, argc, &creation)) {
         return SERVER_OK;
     }
@@ -88,7 +91,7 @@ int bloom_card(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (found == OF_OTHER_TYPE) {
         return reply_error(ctx, ERROR_WRONG_TYPE);
     }
-    return server.ReplyWithLongLong(ctx, found == FOUND ? (long long)value_nadded(value) : 0);
+    return server.ReplyWithLongLong(ctx, found == FOUND ? (long long)value_nitems(value) : 0);
 }
 
 /* ---- BF.INFO ---- */
@@ -102,6 +105,8 @@ enum field {
     FIELD_EXPANSION,
     FIELD_TIGHTENING,
     FIELD_MAX_CAPACITY,
+    FIELD_WINDOW,
+    FIELD_OLDEST,
     NFIELDS
 };
 
@@ -118,10 +123,15 @@ static const struct {
     [FIELD_EXPANSION] = {"EXPANSION", "Expansion rate", true},
     [FIELD_TIGHTENING] = {"TIGHTENING", "Tightening ratio", false},
     [FIELD_MAX_CAPACITY] = {"MAXSCALEDCAPACITY", "Max scaled capacity", false},
+    [FIELD_WINDOW] = {"WINDOW", "Window", true},
+    [FIELD_OLDEST] = {"OLDEST", "Oldest item", true},
 };
 
 static bool has_field(const struct value *value, enum field field)
 {
+    if (field == FIELD_WINDOW || field == FIELD_OLDEST) {
+        return value_recipe(value)->settings.window > 0;
+    }
     const bool is_of_growing = field == FIELD_TIGHTENING || field == FIELD_MAX_CAPACITY;
     return is_redisbloom() ? fields[field].is_common
                            : !is_of_growing || !value_recipe(value)->settings.is_fixed;
@@ -134,9 +144,11 @@ static void reply_field(struct server_ctx *ctx, const struct value *value, enum 
         [FIELD_CAPACITY] = value_capacity(value),
         [FIELD_SIZE] = value_memory(value),
         [FIELD_FILTERS] = 1,
-        [FIELD_ITEMS] = value_nadded(value),
+        [FIELD_ITEMS] = value_nitems(value),
         [FIELD_EXPANSION] = s->expansion,
         [FIELD_MAX_CAPACITY] = s->limit ? s->limit / 5 : INT64_MAX,
+        [FIELD_WINDOW] = s->window,
+        [FIELD_OLDEST] = field == FIELD_OLDEST ? value_stats(value).oldest : 0,
     };
     if (field == FIELD_ERROR || field == FIELD_TIGHTENING) {
         (void)server.ReplyWithDouble(ctx, field == FIELD_ERROR ? s->fpr : s->tightening);

@@ -108,6 +108,20 @@ static bool reserve_valkey(struct server_ctx *ctx, struct server_string **argv, 
     return argc == 4 || refuse(ctx, ERROR_RESERVE_SYNTAX);
 }
 
+bool bloom_take_window(struct server_ctx *ctx, struct server_string **argv, int *argc,
+                       struct creation *creation)
+{
+    if (*argc == 5 && parse_is(argv[4], "WINDOW")) {
+        return refuse(ctx, ERROR_WINDOW);
+    }
+    if (*argc >= 6 && parse_is(argv[*argc - 2], "WINDOW")) {
+        *argc -= 2;
+        return parse_window(argv[*argc + 1], &creation->settings.window) ||
+               refuse(ctx, ERROR_WINDOW);
+    }
+    return true;
+}
+
 bool bloom_reserve_options(struct server_ctx *ctx, struct server_string **argv, int argc,
                            struct creation *creation)
 {
@@ -116,8 +130,11 @@ bool bloom_reserve_options(struct server_ctx *ctx, struct server_string **argv, 
         !take_capacity(ctx, argv[3], settings, ERROR_CAPACITY)) {
         return false;
     }
-    return is_redisbloom() ? reserve_redisbloom(ctx, argv, argc, settings)
-                           : reserve_valkey(ctx, argv, argc, settings);
+    if (!(is_redisbloom() ? reserve_redisbloom(ctx, argv, argc, settings)
+                          : reserve_valkey(ctx, argv, argc, settings))) {
+        return false;
+    }
+    return !settings->is_fixed || !settings->window || refuse(ctx, ERROR_WINDOW_FIXED);
 }
 
 /* ---- BF.INSERT ---- */

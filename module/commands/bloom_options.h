@@ -7,8 +7,13 @@
 #include "commands/items.h"
 #include "server/errors.h"
 
-/* Reads the arguments of BF.RESERVE behind the key. Returns false after it has replied with an
- * error. */
+/* Takes the option WINDOW, which is the last one, off the arguments of BF.RESERVE. Returns false
+ * after it has replied with an error. */
+bool bloom_take_window(struct server_ctx *ctx, struct server_string **argv, int *argc,
+                       struct creation *creation);
+
+/* Reads the other arguments of BF.RESERVE behind the key. Returns false after it has replied with
+ * an error. */
 bool bloom_reserve_options(struct server_ctx *ctx, struct server_string **argv, int argc,
                            struct creation *creation);
 

@@ -66,7 +66,7 @@ static bool take_option(struct server_ctx *ctx, struct server_string *const *arg
         *targets[i] = (uint32_t)number;
         return true;
     }
-    (void)reply_error(ctx, ERROR_CF_SYNTAX);
+    (void)reply_error(ctx, parse_is(argv[0], "WINDOW") ? ERROR_WINDOW_COUNTS : ERROR_CF_SYNTAX);
     return false;
 }
 

@@ -82,6 +82,7 @@ enum filtered {
     MAY_BE_PRESENT,
     HAS_NO_FILTER,
     IS_NO_FILTER,
+    FORGETS,
     CANNOT_SAY
 };
 
@@ -94,6 +95,9 @@ static enum filtered ask_filter(struct server_ctx *ctx, const struct question *q
     const enum found found = key_read_any(ctx, q->filter, &value);
     if (found != FOUND) {
         return found == MISSING ? HAS_NO_FILTER : IS_NO_FILTER;
+    }
+    if (value_recipe(value)->settings.window > 0) {
+        return FORGETS;
     }
     if (recipe_keys(value_recipe(value), &item, 1, &key) != UNSEEN_OK) {
         return CANNOT_SAY;
@@ -174,8 +178,10 @@ static struct guard_lease *answer(struct server_ctx *ctx, const struct question 
         (void)reply_absent(ctx, filtered);
         return NULL;
     }
-    if (filtered == IS_NO_FILTER || filtered == CANNOT_SAY) {
-        (void)reply_error(ctx, filtered == IS_NO_FILTER ? ERROR_WRONG_TYPE : ERROR_NO_MEMORY);
+    if (filtered == IS_NO_FILTER || filtered == CANNOT_SAY || filtered == FORGETS) {
+        (void)reply_error(ctx, filtered == IS_NO_FILTER ? ERROR_WRONG_TYPE
+                               : filtered == FORGETS    ? ERROR_WINDOW_GUARD
+                                                        : ERROR_NO_MEMORY);
         return NULL;
     }
     if (reply_value(ctx, q, filtered)) {

@@ -82,6 +82,7 @@ server_handler load_cuckoo_loadchunk;
 
 server_handler apply_create;
 server_handler apply_changes;
+server_handler apply_tick;
 server_handler apply_leases;
 
 #endif

@@ -8,8 +8,9 @@
 #include "server/config.h"
 
 enum {
-    CF_NO_SPACE = -1
-}; /* the answer to an item of CF.INSERT that had no room */
+    CF_NO_SPACE = -1, /* the answer to an item of CF.INSERT that had no room */
+    FEW_MORE = 16     /* a command lets so many more keys leave than it adds */
+};
 
 /* Commands that add do this before they know if the key is missing, so they do not clear
  * the 256 bytes of the profile. */
@@ -28,8 +29,16 @@ void creation_defaults(struct creation *creation, enum family family)
     s->bucket = config.cuckoo_bucket;
     s->iterations = config.cuckoo_iterations;
     s->limit = config.limit;
+    s->window = 0;
     s->profile[0] = 0;
     memcpy(s->seed, config.seed, SEED_LEN);
+}
+
+bool parse_window(const struct server_string *argument, uint64_t *window_out)
+{
+    size_t len;
+    const char *text = server.StringPtrLen(argument, &len);
+    return strlen(text) == len && unseen_window_parse(text, window_out) == UNSEEN_OK;
 }
 
 int reply_not_created(struct server_ctx *ctx, enum unseen_status status)
@@ -111,6 +120,7 @@ struct adding {
     struct budget budget;
     bool counts;      /* CF.*: each add of an item counts, */
     bool only_absent; /* or only the first one does */
+    bool needs_time;  /* it has a window */
 };
 
 static int reply_no_room(struct server_ctx *ctx, const struct adding *adding,
@@ -170,6 +180,19 @@ static void reply_to_rest(struct server_ctx *ctx, const struct adding *adding,
     }
 }
 
+/* A key that is new has the time of its command, and replicas get the time with the key. Most keys
+ * are seen, and tell no time. */
+static void tell_time(struct adding *adding, const struct items *items,
+                      const struct unseen_key *keys, size_t n, uint8_t *verdicts)
+{
+    value_contains(adding->value, keys, n, verdicts);
+    if (memchr(verdicts, UNSEEN_NEW, n)) {
+        effect_expire(adding->effect, adding->value, (uint64_t)server.Milliseconds(),
+                      items->n + FEW_MORE);
+        adding->needs_time = false;
+    }
+}
+
 static void add_all(struct adding *adding, const struct items *items)
 {
     struct server_ctx *ctx = adding->effect->ctx;
@@ -182,6 +205,9 @@ static void add_all(struct adding *adding, const struct items *items)
         const size_t n = items->n - done < ITEMS_BATCH ? items->n - done : ITEMS_BATCH;
         size_t ndone = 0;
         status = recipe_keys(adding->effect->recipe, items->argv + done, n, keys);
+        if (status == UNSEEN_OK && adding->needs_time) {
+            tell_time(adding, items, keys, n, verdicts);
+        }
         if (status == UNSEEN_OK) {
             status = add_batch(adding, keys, n, verdicts, &ndone);
         }
@@ -235,11 +261,16 @@ int items_add(struct server_ctx *ctx, struct server_string *name, const struct c
         return reply_not_created(ctx, status);
     }
     struct effect effect;
-    struct adding adding = {value, &effect, key_budget(value), family == FAMILY_CUCKOO,
-                            only_absent};
+    struct adding adding = {value,
+                            &effect,
+                            key_budget(value),
+                            family == FAMILY_CUCKOO,
+                            only_absent,
+                            value_recipe(value)->settings.window > 0};
     effect_begin(&effect, ctx, name, value_recipe(value), OPERATION_ADD, event_of(family));
     effect.has_changed = found == MISSING;
-    if (found == FOUND && !items->is_array && family != FAMILY_URLS && adding.budget.limit == 0) {
+    if (found == FOUND && !items->is_array && family != FAMILY_URLS && adding.budget.limit == 0 &&
+        !adding.needs_time) {
         effect_is_command(&effect);
     }
     if (items->is_array) {

@@ -32,6 +32,9 @@ struct creation {
     server_handler *again; /* the command, for when a large value has been made; NULL: at once */
 };
 
+/* Reads WINDOW. Returns false if it is none. */
+bool parse_window(const struct server_string *argument, uint64_t *window_out);
+
 /* Fills in the module's defaults for a family of value. */
 void creation_defaults(struct creation *creation, enum family family);
 

@@ -54,6 +54,14 @@ static bool is_same(uint32_t serial, const struct value *value)
     return serial == 0 || serial == value_serial(value);
 }
 
+static enum error merge_error(const struct value *to, const struct value *from)
+{
+    if (value_recipe(to)->settings.window || value_recipe(from)->settings.window) {
+        return ERROR_WINDOW_MERGE;
+    }
+    return can_merge(to, from) ? ERROR_NONE : ERROR_MERGE;
+}
+
 /* Takes one step, and tells replicas. merge is NULL in a replica, which has no limit, either. */
 static enum error take_step(struct server_ctx *ctx, struct server_string *to,
                             struct server_string *from, uint64_t *cursor, struct merge *merge)
@@ -68,8 +76,8 @@ static enum error take_step(struct server_ctx *ctx, struct server_string *to,
         return error;
     }
     error = key_error(key_open(ctx, to, SERVER_READ | SERVER_WRITE, FAMILY_URLS, &key, &value));
-    if (error == ERROR_NONE && !can_merge(value, other)) {
-        error = ERROR_MERGE;
+    if (error == ERROR_NONE) {
+        error = merge_error(value, other);
     }
     if (error == ERROR_NONE && merge &&
         !(is_same(merge->serials[0], value) && is_same(merge->serials[merge->source], other))) {
@@ -135,8 +143,8 @@ static enum error check(struct server_ctx *ctx, struct merge *merge)
     for (int i = 1; i <= merge->nsources && error == ERROR_NONE; i++) {
         struct value *from;
         error = key_error(key_read(ctx, merge->names[i], FAMILY_URLS, &from));
-        if (error == ERROR_NONE && !can_merge(to, from)) {
-            error = ERROR_MERGE;
+        if (error == ERROR_NONE) {
+            error = merge_error(to, from);
         }
         merge->serials[i] = error == ERROR_NONE ? value_serial(from) : 0;
     }

@@ -23,6 +23,9 @@ static int scandump(struct server_ctx *ctx, struct server_string **argv, int arg
     if (found != FOUND) {
         return reply_error(ctx, key_error(found));
     }
+    if (value_recipe(value)->settings.window > 0) {
+        return reply_error(ctx, ERROR_WINDOW_DUMP);
+    }
     if (!parse_number(argv[2], &number) || number < 0) {
         return reply_error(ctx, position_error);
     }

@@ -52,6 +52,9 @@ static bool take_option(struct server_ctx *ctx, struct server_string *const *arg
     if (parse_is(argv[0], "MAXBYTES")) {
         return parse_range(argv[1], 1, INT64_MAX, &settings->limit) || refuse(ctx, ERROR_MAXBYTES);
     }
+    if (parse_is(argv[0], "WINDOW")) {
+        return parse_window(argv[1], &settings->window) || refuse(ctx, ERROR_WINDOW);
+    }
     return refuse(ctx, ERROR_SYNTAX);
 }
 
@@ -162,7 +165,8 @@ int urls_remove(struct server_ctx *ctx, struct server_string **argv, int argc)
 int urls_info(struct server_ctx *ctx, struct server_string **argv, int argc)
 {
     enum {
-        NFIELDS = 7
+        NFIELDS = 7,
+        NFIELDS_WINDOW = 2
     };
     struct value *value;
     if (argc != 2) {
@@ -174,7 +178,7 @@ int urls_info(struct server_ctx *ctx, struct server_string **argv, int argc)
     }
     const struct settings *s = &value_recipe(value)->settings;
     const struct unseen_set_stats stats = value_stats(value);
-    reply_map(ctx, NFIELDS);
+    reply_map(ctx, NFIELDS + (s->window ? NFIELDS_WINDOW : 0));
     (void)server.ReplyWithSimpleString(ctx, "urls");
     (void)server.ReplyWithLongLong(ctx, (long long)stats.nkeys);
     (void)server.ReplyWithSimpleString(ctx, "bytes");
@@ -189,5 +193,11 @@ int urls_info(struct server_ctx *ctx, struct server_string **argv, int argc)
     (void)server.ReplyWithDouble(ctx, stats.fpr_promise);
     (void)server.ReplyWithSimpleString(ctx, "fpr now");
     (void)server.ReplyWithDouble(ctx, stats.fpr_estimate);
+    if (s->window) {
+        (void)server.ReplyWithSimpleString(ctx, "window");
+        (void)server.ReplyWithLongLong(ctx, (long long)stats.window);
+        (void)server.ReplyWithSimpleString(ctx, "oldest");
+        (void)server.ReplyWithLongLong(ctx, (long long)stats.oldest);
+    }
     return SERVER_OK;
 }

@@ -3,6 +3,7 @@
 
 #include <unseen.h>
 
+#include "keys/windows.h"
 #include "value/checksum.h"
 
 enum {
@@ -20,12 +21,8 @@ static struct server_string *operations[2];
 static bool may_listen = true; /* an AOF, a replica, or one that may come back to the backlog */
 static bool has_sent; /* since the last look: an idle server need not ask for the backlog */
 
-static void look_for_listeners(struct server_ctx *ctx, struct server_event event, uint64_t subevent,
-                               void *data)
+static void look_for_listeners(struct server_ctx *ctx)
 {
-    (void)event;
-    (void)subevent;
-    (void)data;
     if (server.GetContextFlags(ctx) & SERVER_HAS_AOF) {
         may_listen = true;
     } else if (has_sent) {
@@ -38,26 +35,29 @@ static void look_for_listeners(struct server_ctx *ctx, struct server_event event
     has_sent = false;
 }
 
-static void note_replica(struct server_ctx *ctx, struct server_event event, uint64_t subevent,
-                         void *data)
+void effects_note_replica(void)
 {
-    (void)ctx;
+    may_listen = true;
+}
+
+/* A module has one subscriber for each event of the server: the last one. */
+static void cron(struct server_ctx *ctx, struct server_event event, uint64_t subevent, void *data)
+{
     (void)event;
     (void)subevent;
     (void)data;
-    may_listen = true;
+    look_for_listeners(ctx);
+    windows_cron(ctx);
 }
 
 bool effects_init(struct server_ctx *ctx)
 {
     static const char names[2] = {OPERATION_ADD, OPERATION_REMOVE};
-    const struct server_event cron = {SERVER_EVENT_CRON, SERVER_EVENT_VERSION};
-    const struct server_event replica = {SERVER_EVENT_REPLICA, SERVER_EVENT_VERSION};
+    const struct server_event event = {SERVER_EVENT_CRON, SERVER_EVENT_VERSION};
     for (size_t i = 0; i < 2; i++) {
         operations[i] = server.CreateString(NULL, &names[i], 1);
     }
-    return server.SubscribeToServerEvent(ctx, cron, look_for_listeners) == SERVER_OK &&
-           server.SubscribeToServerEvent(ctx, replica, note_replica) == SERVER_OK;
+    return server.SubscribeToServerEvent(ctx, event, cron) == SERVER_OK;
 }
 
 void effect_create(struct server_ctx *ctx, struct server_string *name, const struct value *value)
@@ -75,6 +75,7 @@ void effect_begin(struct effect *effect, struct server_ctx *ctx, struct server_s
     effect->recipe = recipe;
     effect->event = event;
     effect->operation = operation;
+    effect->now = 0;
     effect->has_changed = false;
     effect->is_command = false;
     effect->nkeys = 0;
@@ -85,6 +86,13 @@ void effect_is_command(struct effect *effect)
     effect->is_command = true;
 }
 
+void effect_expire(struct effect *effect, struct value *value, uint64_t now, uint64_t max)
+{
+    effect->now = now;
+    effect->max = max;
+    value_expire(value, now, (size_t)max);
+}
+
 static void send_keys(struct effect *effect)
 {
     uint8_t buf[EFFECT_MAX * KEY_MAX + CHECKSUM_LEN];
@@ -93,6 +101,11 @@ static void send_keys(struct effect *effect)
     if (effect->operation == OPERATION_LEASE) {
         (void)server.Replicate(effect->ctx, "UNSEEN.LEASE", "slb", effect->name,
                                (long long)effect->until, (const char *)buf, len);
+    } else if (effect->now > 0) {
+        (void)server.Replicate(effect->ctx, "UNSEEN.APPLY", "ssbll", effect->name, operations[0],
+                               (const char *)buf, len, (long long)effect->now,
+                               (long long)effect->max);
+        effect->now = 0;
     } else {
         (void)server.Replicate(effect->ctx, "UNSEEN.APPLY", "ssb", effect->name,
                                operations[effect->operation == OPERATION_REMOVE], (const char *)buf,
@@ -102,7 +115,7 @@ static void send_keys(struct effect *effect)
 
 static void flush(struct effect *effect)
 {
-    if (effect->nkeys == 0) {
+    if (effect->nkeys == 0 && effect->now == 0) {
         return;
     }
     if (effect->is_command && !may_listen) {

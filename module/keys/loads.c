@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "keys/effects.h"
+
 enum {
     WAITING_BYTES_MAX = 128 << 20 /* for all loads in steps together; a single one may be larger */
 };
@@ -168,6 +170,10 @@ enum error load_take(struct load *load, const void *frame, size_t len)
     if (status == UNSEEN_ERR_NOMEM) {
         return ERROR_NO_MEMORY_CREATE;
     }
+    if (status == UNSEEN_OK && load->family != 0 &&
+        value_recipe(load->loader.value)->settings.window > 0) {
+        return ERROR_WINDOW_DUMP;
+    }
     const bool is_good =
         status == UNSEEN_OK &&
         (load->family == 0 || value_recipe(load->loader.value)->settings.family == load->family);
@@ -203,9 +209,11 @@ static void send_whole(struct server_ctx *ctx, struct server_event event, uint64
                        void *data)
 {
     (void)ctx;
-    (void)event;
     (void)subevent;
     (void)data;
+    if (event.id == SERVER_EVENT_REPLICA) {
+        effects_note_replica();
+    }
     for (struct load *load = loads; load; load = load->next) {
         load->sends_whole = true;
         load->position = DUMP_START;

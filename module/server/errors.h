@@ -72,6 +72,19 @@ struct server_ctx;
     ERRORS_SAME(X, CF_POSITION, "Invalid position")                                                \
     ERRORS_SAME(X, MAXBYTES, "ERR MAXBYTES must be a number of bytes above 0")                     \
     ERRORS_SAME(X, PROFILE, "ERR there is no such profile of URL identity")                        \
+    ERRORS_SAME(                                                                                   \
+        X, WINDOW,                                                                                 \
+        "ERR WINDOW must be 1s to 100y: 90s, 10m, 1.5h, 30d, 2w, 1y or a number of seconds")       \
+    ERRORS_SAME(X, WINDOW_FIXED,                                                                   \
+                "ERR a NONSCALING set cannot remove, so it has no window; one that scales has")    \
+    ERRORS_SAME(                                                                                   \
+        X, WINDOW_COUNTS,                                                                          \
+        "ERR a set that counts has no window; those of BF.RESERVE and UNSEEN.RESERVE have")        \
+    ERRORS_SAME(X, WINDOW_DUMP,                                                                    \
+                "ERR a set with a window changes between its chunks: DUMP and RESTORE it")         \
+    ERRORS_SAME(X, WINDOW_MERGE, "ERR a set with a window cannot be merged: its keys have times")  \
+    ERRORS_SAME(X, WINDOW_GUARD,                                                                   \
+                "ERR a set with a window forgets keys that exist: it cannot guard them")           \
     ERRORS_SAME(X, EFFECT, "ERR damaged change")                                                   \
     ERRORS_SAME(X, TTL, "ERR the time to live must be 1 to 1000000000 seconds")                    \
     ERRORS_SAME(X, MERGE,                                                                          \

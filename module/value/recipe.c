@@ -54,12 +54,12 @@ static void take_sized(struct recipe *recipe)
     }
 }
 
-/* Sets that can remove or count are "compact" at any rate. */
+/* Sets that can remove, forget or count are "compact" at any rate. A small set has no times. */
 static enum unseen_status choose(struct recipe *recipe)
 {
     const struct settings *s = &recipe->settings;
-    const bool is_loose = s->family == FAMILY_BLOOM && s->fpr >= chain_rate_min;
-    recipe->starts_small = true;
+    const bool is_loose = s->family == FAMILY_BLOOM && !s->window && s->fpr >= chain_rate_min;
+    recipe->starts_small = !s->window;
     recipe->filter = is_loose ? "chain" : "compact";
     recipe->counts = s->family == FAMILY_CUCKOO;
     recipe->rate = is_loose || s->fpr < narrow_rate ? s->fpr : narrow_rate;
@@ -122,7 +122,8 @@ static void discard(struct recipe *recipe)
     server.Free(recipe);
 }
 
-/* Keys of 64 bits add n / 2^64 to the rate of n keys, which only the lowest rate would feel. */
+/* Keys of 64 bits add n / 2^64 to the rate of n keys, which only the lowest rate would feel. The
+ * queue of a window would feel 12 bytes for each key. */
 static enum unseen_status make(struct recipe **recipe_out, const struct settings *settings)
 {
     struct recipe *recipe = server.TryAlloc(sizeof(*recipe));
@@ -130,7 +131,7 @@ static enum unseen_status make(struct recipe **recipe_out, const struct settings
         return UNSEEN_ERR_NOMEM;
     }
     *recipe = (struct recipe){.settings = *settings, .nusers = 1};
-    recipe->key_bits = settings->fpr >= narrow_rate ? 64 : 96;
+    recipe->key_bits = settings->fpr >= narrow_rate || settings->window ? 64 : 96;
     const struct unseen_allocator allocator = memory_allocator(&shared_memory);
     enum unseen_status status = choose(recipe);
     status = status == UNSEEN_OK ? make_url(recipe, &allocator) : status;

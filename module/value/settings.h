@@ -34,6 +34,7 @@ struct settings {
     double tightening; /* as expansion */
     uint64_t capacity; /* 0: unknown */
     uint64_t limit;    /* MAXBYTES; 0: none */
+    uint64_t window;   /* in milliseconds; 0: none */
     uint8_t seed[SEED_LEN];
     char profile[PROFILE_MAX + 1]; /* the URL identity; "": the bytes */
 };

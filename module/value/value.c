@@ -7,9 +7,12 @@
 #include <unseen_small.h>
 
 #include "server/server.h"
+#include "value/timed.h"
 
 enum {
     BLOCK = 2 * 1024 * 1024,
+    QUEUE_BLOCK = 64 * 1024, /* of a window, at most */
+    TICK_CALLS = 4,
     IS_STRUCT = 0x80 /* in the first byte of a value: no small set has this bit there */
 };
 
@@ -24,6 +27,7 @@ struct value {
     void *small;
     struct unseen_set *set;
     struct lease_table leases;
+    struct timed timed; /* with a window */
 };
 
 static _Atomic uint64_t nvalues;
@@ -69,6 +73,11 @@ static const struct settings *settings_of(const struct value *value)
     return &value_recipe(value)->settings;
 }
 
+static bool has_window(const struct value *value)
+{
+    return settings_of(value)->window > 0;
+}
+
 static bool counts(const struct recipe *recipe)
 {
     return recipe->settings.family == FAMILY_CUCKOO;
@@ -100,6 +109,10 @@ enum unseen_status value_begin(struct value **value_out, struct recipe *recipe)
     value->head = IS_STRUCT;
     value->serial = ++nserials;
     memory_init(&value->memory);
+    if (recipe->settings.window > 0 && timed_insert(&value->timed) != UNSEEN_OK) {
+        server.Free(value);
+        return UNSEEN_ERR_NOMEM;
+    }
     recipe_share(recipe);
     value->recipe = recipe;
     nvalues++;
@@ -117,6 +130,9 @@ static void free_small(void *small)
 static void free_struct(struct value *value)
 {
     const struct unseen_allocator allocator = memory_allocator(&value->memory);
+    if (value->recipe->settings.window > 0) {
+        timed_remove(&value->timed);
+    }
     unseen_set_free(value->set);
     lease_table_release(&value->leases, &allocator);
     recipe_release(value->recipe);
@@ -201,6 +217,7 @@ static struct unseen_set_options set_options(const struct recipe *recipe,
                                        .seed_len = SEED_LEN,
                                        .key_bits = recipe->key_bits,
                                        .profile = "none", /* the recipe's keyer has it */
+                                       .window = recipe->settings.window,
                                        .allocator = allocator};
 }
 
@@ -230,6 +247,14 @@ enum unseen_status value_create(struct value **value_out, struct recipe *recipe)
 }
 
 /* ---- changes ---- */
+
+/* The heap must know when the next key leaves. */
+static void note_due(struct value *value)
+{
+    if (has_window(value)) {
+        timed_update(&value->timed, unseen_set_due(value->set));
+    }
+}
 
 /* How many of n more keys the set of a NONSCALING value takes. */
 static size_t room(const struct value *value, size_t n)
@@ -269,6 +294,7 @@ static enum unseen_status add_to_set(struct value *value, const struct unseen_ke
     }
     budget->refused = value->memory.budget.refused;
     *ndone_out = done;
+    note_due(value);
     return status;
 }
 
@@ -414,11 +440,39 @@ enum unseen_status value_remove(struct value **value, struct unseen_key key, uin
     }
     enum unseen_status status = grow(value, budget);
     if (status == UNSEEN_OK) {
-        (*value)->memory.budget = *budget;
+        /* A note of a queue may pass MAXBYTES. Without room for it a set would have another queue
+         * than its replica, which has no limit. */
+        (*value)->memory.budget = has_window(*value) ? (struct budget){0, 0, false} : *budget;
         status = unseen_set_remove_keys((*value)->set, &key, 1, verdict, NULL);
         (*value)->nremoved += status == UNSEEN_OK && *verdict == UNSEEN_SEEN;
     }
     return status;
+}
+
+void value_expire(struct value *value, uint64_t now, size_t max)
+{
+    value->memory.budget = (struct budget){0, 0, false};
+    (void)unseen_set_expire(value->set, now, max, NULL); /* fails without a window only */
+    note_due(value);
+}
+
+/* The clock of the value moves from one due time to the next, so no key is ever late in it, and no
+ * more than the given number leave, also after a server was down for long. */
+static uint64_t tick(struct timed *timed, uint64_t upto)
+{
+    struct value *value = (struct value *)((char *)timed - offsetof(struct value, timed));
+    uint64_t due = unseen_set_due(value->set);
+    value->memory.budget = (struct budget){0, 0, false};
+    for (int i = 0; i < TICK_CALLS && due <= upto; i++) {
+        (void)unseen_set_expire(value->set, due, VALUE_TICK_KEYS / TICK_CALLS, NULL);
+        due = unseen_set_due(value->set);
+    }
+    return due;
+}
+
+void value_tick_all(uint64_t upto)
+{
+    timed_run(upto, tick);
 }
 
 /* Merges a set that is made of the other's small set for that. */
@@ -519,6 +573,11 @@ struct unseen_set_stats value_stats(const struct value *value)
     return stats;
 }
 
+uint64_t value_nitems(const struct value *value)
+{
+    return has_window(value) ? value_stats(value).nkeys : value_nadded(value);
+}
+
 static uint64_t digest_small(const void *small)
 {
     uint8_t bytes[UNSEEN_SMALL_LEN_MAX + sizeof(uint16_t)];
@@ -543,13 +602,16 @@ uint64_t value_memory(const struct value *value)
 
 size_t value_effort(const struct value *value)
 {
-    return is_block(value) ? 1 : 3 + (size_t)(value->memory.used / BLOCK);
+    if (is_block(value)) {
+        return 1;
+    }
+    return 3 + (size_t)(value->memory.used / (has_window(value) ? QUEUE_BLOCK : BLOCK));
 }
 
 uint64_t value_capacity(const struct value *value)
 {
     const struct settings *s = settings_of(value);
-    const uint64_t nadded = value_nadded(value);
+    const uint64_t nadded = value_nitems(value);
     uint64_t capacity = s->capacity ? s->capacity : 1;
     const uint64_t factor = s->expansion > 1 ? s->expansion : 2;
     while (!s->is_fixed && capacity < nadded && capacity <= INT64_MAX / factor) {
@@ -620,9 +682,10 @@ static bool has_secret_of(const struct recipe *recipe, const struct unseen_set *
 bool value_load_set(struct value *value, struct unseen_set *set)
 {
     struct unseen_set_stats stats = {.size = sizeof(stats)};
-    const bool fits = unseen_set_stats(set, &stats) == UNSEEN_OK &&
-                      strcmp(stats.filter, value->recipe->filter) == 0 &&
-                      stats.counts == value->recipe->counts && has_secret_of(value->recipe, set);
+    const bool fits =
+        unseen_set_stats(set, &stats) == UNSEEN_OK &&
+        strcmp(stats.filter, value->recipe->filter) == 0 && stats.counts == value->recipe->counts &&
+        stats.window == value->recipe->settings.window && has_secret_of(value->recipe, set);
     if (fits) {
         value->set = set;
     } else {
@@ -639,6 +702,9 @@ bool value_finish(struct value **value, uint64_t nadded, uint64_t nremoved)
     }
     wide->nadded = nadded;
     wide->nremoved = nremoved;
+    if (wide->set) {
+        note_due(wide);
+    }
     narrow(value);
     return true;
 }

@@ -70,6 +70,18 @@ bool value_renew(struct value **value, struct unseen_key key, int64_t now, int64
 enum unseen_status value_lease(struct value **value, struct unseen_key key, int64_t now,
                                int64_t until, struct budget *budget);
 
+/* Tells a value with a window the time of what is added next, and lets at most max keys leave, and
+ * those that are late. */
+void value_expire(struct value *value, uint64_t now, size_t max);
+
+/* Lets keys leave that are due at `upto`, in all values with a window. A value lets at most
+ * VALUE_TICK_KEYS leave, in the order of time. Values are alike on a primary and its replicas, so
+ * the same calls let the same keys leave. */
+enum {
+    VALUE_TICK_KEYS = 4096
+};
+void value_tick_all(uint64_t upto);
+
 /* ---- questions ---- */
 
 void value_contains(const struct value *value, const struct unseen_key *keys, size_t n,
@@ -83,6 +95,9 @@ struct recipe *value_recipe(const struct value *value);
 
 uint64_t value_nadded(const struct value *value);   /* adds that changed something */
 uint64_t value_nremoved(const struct value *value); /* removals that did */
+
+/* What the value counts for its users: keys that have not left, if it has a window; or nadded. */
+uint64_t value_nitems(const struct value *value);
 const struct lease_table *value_leases(const struct value *value);
 
 /* The numbers of the set, as unseen_set_stats has them. The filter of a small set is "small". */
