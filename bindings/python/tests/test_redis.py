@@ -231,6 +231,30 @@ class Client(unittest.TestCase):
         with unseen.connect(f"redis+unix:{self.server.socket}?key=crawl&db=3") as c:
             self.assertTrue(c.add("x"))
 
+    def test_window(self):
+        """A key is made with a window, which others must agree with; its URLs are new again when the window has ended."""
+        with self.connect("w", window="1.5h") as visited:
+            self.assertEqual((visited.info()["window"], visited.info()["oldest"]), (5400, None))
+            began = time.time() - 1
+            self.assertTrue(visited.add("http://e.com/"))
+            self.assertTrue(began < visited.info()["oldest"] < time.time() + 1)
+        with self.connect("w") as visited, self.connect("w", window=5400):
+            self.assertIn("http://e.com/", visited)
+        with self.assertRaisesRegex(unseen.SettingError, "/w has the window 5400 s, and window is 604800 s"):
+            self.connect("w", window="7d")
+        self.connect("none").close()
+        with self.assertRaisesRegex(unseen.SettingError, "/none has no window, and window is 1.25 s"):
+            self.connect("none", window=1.25)
+        for window in "soon", 0.5, -1:
+            with self.assertRaises(unseen.SettingError):
+                self.connect("other", window=window)
+        with self.connect("s", window=1) as visited:
+            self.assertTrue(visited.add("http://e.com/"))
+            wait_for(lambda: "http://e.com/" not in visited)
+            self.assertGreater(time.time() - began, 1)
+            self.assertEqual((len(visited), visited.info()["oldest"]), (0, None))
+            self.assertTrue(visited.add("http://e.com/"))
+
     def test_names_of_keys(self):
         """Any bytes are a key, the same as for the tool."""
         names = {"crawl#1": b"crawl#1", "crawl#2": b"crawl#2", "a+b": b"a+b", "a%ffb": b"a\xffb", "%C3%BC": b"\xc3\xbc"}

@@ -33,7 +33,7 @@ except ModuleNotFoundError:
 
 import scrapy_matrix
 import scrapy_site
-from redis_server import READY, RedisServer, redis
+from redis_server import READY, RedisServer, redis, wait_for
 from scrapy import Request, Spider
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.utils.test import get_crawler
@@ -439,8 +439,8 @@ class Refusals(Folder):
                 self.refused("window is a time from a second to 100 years", UNSEEN_WINDOW=window, **place)
         Running(self, "unseen.scrapy.Scheduler", self.path("job"), UNSEEN_WINDOW="7d").close()
         self.refused("`unseen rewrite --window 86400` gives it another", unseen.MismatchError, UNSEEN_WINDOW=86400)
-        for store, shown in ("unix:sock",) * 2, ("redis://:secret@127.0.0.1/k", "redis://127.0.0.1/k"):
-            self.refused(f"{shown} is a server, and UNSEEN_WINDOW is for a store in a file", UNSEEN_STORE=store, UNSEEN_WINDOW="7d")
+        self.refused("unix:sock is a server, and UNSEEN_WINDOW is for a store in a file or a key of Redis", UNSEEN_STORE="unix:sock",
+                     UNSEEN_WINDOW="7d")
         self.refused("knows the order", SCHEDULER_DISK_QUEUE="scrapy.squeues.FifoMemoryQueue")
 
     def test_in_use(self):
@@ -987,6 +987,28 @@ class TogetherInRedis(Together):
         log = scrapy_site.crawl(site.start, ADDON, self.setting.replace("secret", "wr0ng"), folder=self.folder, status=1)
         self.assertIn("invalid username-password pair", log)
         self.assertNotIn("wr0ng@", log)
+
+    def test_window(self):
+        """Pages are new again when the window of the key has ended, and not before; the queue knows the same window."""
+        self.serve()
+        settings = {"UNSEEN_STORE": self.setting.partition("=")[2], "UNSEEN_WINDOW": "2s"}
+
+        def is_seen():
+            df = DupeFilter.from_crawler(get_crawler(settings_dict=settings))
+            df.open()
+            seen = df.request_seen(Request("http://e.com/"))
+            df.close("finished")
+            return seen
+
+        began = time.monotonic()
+        self.assertFalse(is_seen())
+        self.assertTrue(is_seen() or time.monotonic() > began + 2)
+        wait_for(lambda: not is_seen())
+        self.assertGreaterEqual(time.monotonic(), began + 2)
+        Running(self, "unseen.scrapy.Scheduler", None, **settings).close()
+        settings["UNSEEN_WINDOW"] = 3600
+        with self.assertRaisesRegex(unseen.SettingError, "/crawl has the window 2 s, and window is 3600 s"):
+            Running(self, "unseen.scrapy.Scheduler", None, **settings).close()
 
     def test_filter_alone(self):
         self.serve()

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from ._client import Client, batches
 from ._redis_url import read_address
-from ._unseen import ClosedError, Error, FileError, Mask, MissingError, UnsupportedError, _mask, shard
+from ._unseen import (
+    ClosedError,
+    Error,
+    FileError,
+    Mask,
+    MissingError,
+    Set,
+    SettingError,
+    UnsupportedError,
+    _mask,
+    shard,
+)
 
 if TYPE_CHECKING:
     from ._unseen import _Urls as Urls
@@ -50,7 +61,9 @@ class RedisClient(Client):
         timeout: float | None = None,
         profile: str | None = None,
         fpr: float = 0,
+        window: float | str | None = 0,
     ) -> None:
+        wanted = round(1000 * Set("none", window=window).info()["window"]) if window else 0  # in milliseconds
         try:
             import redis
             import redis.crc
@@ -77,7 +90,10 @@ class RedisClient(Client):
             self._options["socket_keepalive"] = True
         self._client: Any = redis.Redis(**self._options)
         try:
-            self.profile = self._find_profile() or self._make(profile, fpr)
+            self.profile, has = self._find() or self._make(profile, fpr, wanted)
+            if wanted and wanted != has:
+                with_window = f"has the window {has / 1000:.15g} s" if has else "has no window"
+                raise SettingError(f"{self._address} {with_window}, and window is {wanted / 1000:.15g} s")
         except BaseException:
             self.close()
             raise
@@ -156,24 +172,28 @@ class RedisClient(Client):
         """The same command to each key, with the name of the key behind the first word."""
         return self._run([(words[0], key, *words[1:]) for key in self._keys])
 
-    def _find_profile(self):
-        profiles = set()
+    def _find(self):
+        """The profile and the window of the keys, in milliseconds; None: there are none."""
+        found = set()
         for answer in self._ask_keys("UNSEEN.INFO"):
             if isinstance(answer, Exception):
                 if str(answer) != "not found":
                     raise self._error(answer)
                 continue
-            profiles.add(_pairs(answer)["profile"])
-        if len(profiles) > 1:
-            raise Error(f"{self._address}: its keys have the profiles {' and '.join(sorted(profiles))}")
-        return profiles.pop() if profiles else None
+            pairs = _pairs(answer)
+            found.add((pairs["profile"], pairs.get("window", 0)))
+        for name, values in zip(("profiles", "windows (ms)"), map(set, zip(*found))):
+            if len(values) > 1:
+                raise Error(f"{self._address}: its keys have the {name} {' and '.join(map(str, sorted(values)))}")
+        return found.pop() if found else None
 
-    def _make(self, profile, fpr):
+    def _make(self, profile, fpr, window):
         words = ["PROFILE", profile or "crawl", *(["FPR", repr(fpr)] if fpr else [])]
+        words += ["WINDOW", f"{window / 1000:.3f}"] if window else []
         for answer in self._ask_keys("UNSEEN.RESERVE", *words):
             if isinstance(answer, Exception) and str(answer) != "item exists":
                 raise self._error(answer)
-        return self._find_profile()
+        return self._find()
 
     def _ask_many(self, command, urls, *words, answers_of=(0, 1)):
         """The answers to the URLs; None for None. The URLs go to their keys."""
@@ -222,7 +242,7 @@ class RedisClient(Client):
                 found.append(_pairs(answer))
             elif str(answer) != "not found":
                 raise self._error(answer)
-        return {
+        info = {
             "keys": sum(pairs["urls"] for pairs in found),
             "memory_bytes": sum(pairs["bytes"] for pairs in found),
             "profile": self.profile,
@@ -230,6 +250,11 @@ class RedisClient(Client):
             "fpr_promise": float(found[0]["fpr promised"]) if found else 0.0,
             "fpr_estimate": max((float(pairs["fpr now"]) for pairs in found), default=0.0),
         }
+        if found and "window" in found[0]:
+            oldest = [pairs["oldest"] for pairs in found if pairs["oldest"]]
+            info["window"] = found[0]["window"] / 1000
+            info["oldest"] = min(oldest) / 1000 if oldest else None
+        return info
 
     @property
     def closed(self) -> bool:

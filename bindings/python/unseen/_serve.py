@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._client import Client, batches
 from ._redis import RedisClient
-from ._redis_url import is_redis, without_password
+from ._redis_url import is_redis
 from ._unseen import ClosedError, Error, FileError, Mask, MissingError, SettingError, UnsupportedError, _mask
 
 if TYPE_CHECKING:
@@ -48,16 +48,14 @@ def connect(
     token: a server at a port lets those change the store who have its token; for Redis it is the password.
     timeout: seconds that an answer may take, more than 0; None: any time.
     profile, fpr: of a key of Redis that does not exist yet, as of Set().
-    window: refused: the store of a server has its window already, and a key of Redis has none.
+    window: of a key of Redis that does not exist yet; one that exists must have it. The store of a server has its window already.
 
     SettingError: an address that is none, or a setting that is out of its range. MissingError, FileError: nobody answers
     there."""
     if timeout is not None and not timeout > 0:
         raise SettingError(f"timeout is a number of seconds, more than 0, not {timeout!r}")
     if is_redis(address):
-        if window:
-            raise SettingError(f"{without_password(address)}: a key of Redis has no window")
-        return RedisClient(address, token=token, timeout=timeout, profile=profile, fpr=fpr)
+        return RedisClient(address, token=token, timeout=timeout, profile=profile, fpr=fpr, window=window)
     if profile or fpr or window:
         raise SettingError(f"{address}: the store of a server has its profile, its rate and its window already")
     return ServeClient(address, token=token, timeout=timeout)

@@ -94,6 +94,7 @@ class DupeFilter(dupefilters.RFPDupeFilter):
                 token=wanted.token,
                 profile=wanted.profile or "none" if is_new else None,
                 fpr=wanted.fpr if is_new else 0,
+                window=wanted.window if is_new else 0,
             )
             profile = self._seen.profile
             if wanted.profile and not profile.startswith(wanted.profile):

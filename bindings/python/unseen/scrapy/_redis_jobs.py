@@ -26,7 +26,7 @@ class RedisJobs(RedisClient):
     """The requests of spiders that crawl together."""
 
     def __init__(self, wanted: SeenSettings) -> None:
-        super().__init__(wanted.store or "", token=wanted.token, profile="none", fpr=wanted.fpr)
+        super().__init__(wanted.store or "", token=wanted.token, profile="none", fpr=wanted.fpr, window=wanted.window)
         if len(self._keys) > 1:
             self.close()
             raise Error(f"{wanted.shown}: the requests of a crawl are in one slot, without ?shards=")

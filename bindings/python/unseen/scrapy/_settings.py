@@ -58,10 +58,10 @@ def read_settings(settings: BaseSettings) -> SeenSettings:
     if store is not None:
         store = os.fspath(store)
     window = settings.get("UNSEEN_WINDOW")
-    if window and store is not None and is_address(store):
+    if window and store is not None and is_address(store) and not is_redis(store):
         raise Error(
-            f"{without_password(store)} is a server, and UNSEEN_WINDOW is for a store in a file: the store of `unseen serve` "
-            "gets a window by `unseen rewrite --window`, and a key of Redis has none"
+            f"{store} is a server, and UNSEEN_WINDOW is for a store in a file or a key of Redis: the store of `unseen serve` gets "
+            "a window by `unseen rewrite --window`"
         )
     interval = settings.getfloat("UNSEEN_COMMIT_INTERVAL", 1.0)
     lease = settings.getint("UNSEEN_LEASE", 60)
