@@ -1233,19 +1233,30 @@ struct unseen_store_info {
 
     uint64_t nallowed; /* keys of unseen_store_allow that were not added since */
 
-    uint64_t window;   /* in milliseconds; 0: none, and the next two are 0 */
-    uint64_t oldest;   /* when the oldest key came; 0: no key, or no time was told */
-    uint64_t nleaving; /* keys that leave within the next tenth of the window; 0: open to write */
-    uint64_t clock;    /* the latest time that the store knew when it was opened; 0: none */
+    uint64_t window; /* in milliseconds; 0: none, and the next two are 0 */
+    uint64_t oldest; /* when the oldest key came; 0: no key, or no time was told */
+    uint64_t clock;  /* the latest time that the store knew when it was opened; 0: none */
 };
 
 /* Fills in as much of *info_out as info_out->size says.
  *
  * Errors: SIZE.
  * Threads: one.
- * Time: linear in the keys that were allowed, and in nleaving. */
+ * Time: linear in the keys that were allowed. */
 UNSEEN_API enum unseen_status unseen_store_info(
     struct unseen_store *store, struct unseen_store_info *info_out);
+
+/* How many keys leave within the next tenth of the window, from the time that was told last.
+ *
+ * Errors:
+ *   - UNSUPPORTED: no window, or the store is open to write
+ *   - IO
+ *   - CORRUPT
+ *   - NOMEM
+ * Threads: one.
+ * Time: their records are read from the log. */
+UNSEEN_API enum unseen_status unseen_store_leaving(
+    struct unseen_store *store, uint64_t *nkeys_out, struct unseen_error *error);
 
 /* Calls `each` with all keys that are committed and were not removed since, n at a time, in the
  * order in which they were added, until `each` returns false. A store with a window that is only

@@ -137,6 +137,8 @@ static bool info_list(const char *path, const struct options *o, enum unseen_cpu
 static void put_store(struct output *out, struct unseen_store *store, const char *path)
 {
     char written[24];
+    uint64_t nleaving = 0;
+    const bool has_window = unseen_store_leaving(store, &nleaving, NULL) == UNSEEN_OK;
     const struct unseen_set *set = unseen_store_set(store);
     const struct info_store figures = {
         .path = path,
@@ -144,6 +146,7 @@ static void put_store(struct output *out, struct unseen_store *store, const char
         .info = stores_info(store),
         .profile = unseen_set_profile(set),
         .written = info_written(path, written) ? written : NULL,
+        .nleaving = has_window ? &nleaving : NULL,
     };
     info_text_store(out, &figures);
 }

@@ -55,6 +55,7 @@ void info_json(struct output *out, struct unseen_store *store, const char *path)
     const struct unseen_set *set = unseen_store_set(store);
     const struct unseen_set_stats stats = stores_stats(set);
     const struct unseen_store_info info = stores_info(store);
+    uint64_t nleaving = 0;
     json_write(out, "{");
     json_put_text(out, "store", path);
     put_count(out, "keys", stats.nkeys);
@@ -78,7 +79,9 @@ void info_json(struct output *out, struct unseen_store *store, const char *path)
         put_count(out, "window_ms", info.window);
         put_count(out, "oldest_ms", info.oldest);
         put_count(out, "clock_ms", info.clock);
-        put_count(out, "leaving", info.nleaving);
+        if (unseen_store_leaving(store, &nleaving, NULL) == UNSEEN_OK) {
+            put_count(out, "leaving", nleaving);
+        }
     }
     put_count(out, "allowed", info.nallowed);
     json_put_text(out, "profile", unseen_set_profile(set));

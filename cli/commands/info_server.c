@@ -87,6 +87,8 @@ static void print_store(struct output *out, struct unseen_bytes json, const char
                  .dead_bytes = read_count(json, "dead_bytes"),
                  .image_bytes = read_count(json, "image_bytes"),
                  .nallowed = read_count(json, "allowed"),
+                 .window = read_count(json, "window_ms"),
+                 .oldest = read_count(json, "oldest_ms"),
                  .key_bits = (uint32_t)read_count(json, "key_bits"),
                  .seed_id = read_seed_id(json),
                  .no_log = strcmp(log, "false") == 0},

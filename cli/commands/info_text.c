@@ -70,8 +70,10 @@ void info_text_store(struct output *out, const struct info_store *store)
         info_text(out, "window", "%s%s%s", window, i.oldest > 0 ? "; the oldest key is of " : "",
                   i.oldest > 0 ? oldest : "");
         info_text(out, "clock", "%s", i.clock > 0 ? clock : "none");
+    }
+    if (store->nleaving) {
         info_text(out, "leaving", "%" PRIu64 " keys within the next tenth of the window",
-                  i.nleaving);
+                  *store->nleaving);
     }
     if (i.nallowed > 0) {
         info_text(out, "allowed", "%" PRIu64 " lines, new although the filter has them",

@@ -17,7 +17,8 @@ struct info_store {
     struct unseen_set_stats stats;
     struct unseen_store_info info;
     const char *profile;
-    const char *written; /* NULL: not known */
+    const char *written;      /* NULL: not known */
+    const uint64_t *nleaving; /* the same */
 };
 
 struct info_list {

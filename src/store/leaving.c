@@ -451,24 +451,39 @@ static uint64_t count_until(const struct unseen_store *store, const struct unsee
     return count;
 }
 
-void unseen__window_info(const struct unseen_store *store, struct unseen_store_info *info)
+enum unseen_status unseen_store_leaving(struct unseen_store *store, uint64_t *nkeys_out,
+                                        struct unseen_error *error)
 {
     const struct unseen__leaving *l = &store->leaving;
     const uint64_t window = store->log.header.window;
     const uint64_t until = unseen__horizon(window, store->clock + window / LEAVING_SHARE);
     struct unseen__scan scan;
     enum unseen__scan_state state = UNSEEN__SCAN_RECORD;
-    info->window = window;
-    info->oldest = l->due;
-    if (l->due == 0 || store->log.writable ||
-        unseen__scan_init(&scan, &store->log, l->scan.record.offset, l->scan.record.number - 1,
-                          NULL) != UNSEEN_OK) {
-        return;
+    *nkeys_out = 0;
+    if (window == 0 || store->log.writable) {
+        return unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_OFFSET,
+                             window == 0 ? "%s has no window"
+                                         : "%s is open to write: the keys that leave are counted "
+                                           "for readers only",
+                             store->log.path);
+    }
+    if (l->due == 0) {
+        return UNSEEN_OK;
+    }
+    enum unseen_status status = unseen__scan_init(&scan, &store->log, l->scan.record.offset,
+                                                  l->scan.record.number - 1, error);
+    if (status != UNSEEN_OK) {
+        return status;
     }
     scan.size = store->log.end;
-    while (unseen__scan_next(&scan, &state, NULL) == UNSEEN_OK && state == UNSEEN__SCAN_RECORD &&
+    while ((status = unseen__scan_next(&scan, &state, error)) == UNSEEN_OK &&
+           state == UNSEEN__SCAN_RECORD &&
            unseen__record_run(&scan.record, scan.runs, 0).time <= until) {
-        info->nleaving += count_until(store, &scan, until);
+        *nkeys_out += count_until(store, &scan, until);
+    }
+    if (status == UNSEEN_OK && state != UNSEEN__SCAN_RECORD && state != UNSEEN__SCAN_END) {
+        status = unseen__damaged(error, &store->log, scan.offset, store->log.end);
     }
     unseen__scan_release(&scan);
+    return status;
 }

@@ -713,7 +713,8 @@ enum unseen_status unseen_store_info(struct unseen_store *store, struct unseen_s
     memcpy(info.id, header->id, sizeof(info.id));
     info.note = store->output.note;
     info.nallowed = unseen__set_nallowed(store->set);
-    unseen__window_info(store, &info);
+    info.window = header->window;
+    info.oldest = store->leaving.due;
     if (store->output.name_offset != 0) {
         info.output = store->output.name;
         info.output_len = store->output.len;

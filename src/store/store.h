@@ -301,8 +301,6 @@ void unseen__leaving_release(struct unseen_store *store);
  * earlier ones back. Errors: IO. */
 enum unseen_status unseen__store_give_back(struct unseen_store *store, struct unseen_error *error);
 
-void unseen__window_info(const struct unseen_store *store, struct unseen_store_info *info);
-
 /* ---- self_rewrite.c ---- */
 
 /* The bytes of a log of that length which are removed keys and their removals. */

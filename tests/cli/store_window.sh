@@ -131,6 +131,10 @@ expect 0 'a\nb\n' ''
 run -s unix:v.sock --window 10m first
 expect 2 '' '*'
 holds grep -q 'is a server: its store has its settings already' err
+run info unix:v.sock
+holds grep -q '^window *100s' out
+run info --json unix:v.sock
+holds grep -q '"window_ms":100000,"oldest_ms":[0-9]*,"clock_ms":[0-9]*,"allowed":0,' out # it does not count what is leaving
 # It forgets also when nobody asks: its memory shrinks.
 if ! sanitized; then
     resident() { awk '$1 == "VmRSS:" { print $2 }' /proc/$pid/status; }

@@ -19,7 +19,6 @@ struct collection {
     bool has_changed; /* a store, since its last commit */
     bool has_window;
     bool reads_clock;      /* a store, or a set with a window; its time is that of the machine */
-    bool is_read;          /* a store that is only read */
     unsigned threads;      /* that a set is for */
     enum gate_use changes; /* a set for many threads is shared by those that change it */
 };

@@ -116,7 +116,6 @@ static PyObject *store_open(PyObject *module, PyObject *args, PyObject *kwargs)
         store = open_path(state, path, &options);
     }
     if (store) {
-        ((struct collection *)store)->is_read = options.mode == UNSEEN_STORE_READ;
         collection_begin_time((struct collection *)store, &now);
     }
     Py_XDECREF(url);
@@ -321,9 +320,10 @@ static PyObject *store_info(PyObject *self, PyObject *Py_UNUSED(ignored))
                                 info.oldest > 0 ? PyFloat_FromDouble((double)info.oldest / 1000)
                                                 : Py_NewRef(Py_None)));
     }
-    if (info.window > 0 && c->is_read) { /* one that is written to does not count them */
+    uint64_t nleaving;
+    if (unseen_store_leaving(c->store, &nleaving, NULL) == UNSEEN_OK) {
         dict = collection_info_with(
-            dict, Py_BuildValue("{s:K}", "leaving", (unsigned long long)info.nleaving));
+            dict, Py_BuildValue("{s:K}", "leaving", (unsigned long long)nleaving));
     }
     return dict;
 }
