@@ -101,11 +101,28 @@ static PyObject *set_repr(PyObject *self)
 
 /* ---- Saving and loading ---------------------------------------------------------------------- */
 
+/* A set with a window goes by the clock of its object, which a file or another object would not
+ * have. True, with an exception, if it has one. */
+static bool refuses_window(const struct state *state, bool has_window, const char *what)
+{
+    if (has_window) {
+        PyErr_Format(state->errors[ERROR_UNSUPPORTED], "a set with a window cannot be %s", what);
+    }
+    return has_window;
+}
+
+static bool set_has_window(const struct unseen_set *set)
+{
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    return unseen_set_stats(set, &stats) == UNSEEN_OK && stats.window > 0;
+}
+
 static PyObject *set_save(PyObject *self, PyObject *file)
 {
     struct collection *c = (struct collection *)self;
     PyObject *path;
-    if (!PyUnicode_FSConverter(file, &path)) {
+    if (refuses_window(state_of(self), c->has_window, "saved") ||
+        !PyUnicode_FSConverter(file, &path)) {
         return NULL;
     }
     if (!gate_enter(&c->gate, GATE_ALONE)) {
@@ -136,6 +153,10 @@ static PyObject *load_file(struct state *state, PyObject *path, PyObject *url, u
     const enum unseen_status status =
         unseen_set_load(&set, PyBytes_AsString(path), &options, &error);
     PyEval_RestoreThread(saved);
+    if (status == UNSEEN_OK && refuses_window(state, set_has_window(set), "loaded")) {
+        unseen_set_free(set);
+        return NULL;
+    }
     return status == UNSEEN_OK ? set_wrap(state, set, threads)
                                : errors_set_file(state, status, &error, PyBytes_AsString(path));
 }
@@ -199,7 +220,7 @@ static PyObject *set_or(PyObject *self, PyObject *other)
     if (Py_TYPE(self) != Py_TYPE(other)) {
         Py_RETURN_NOTIMPLEMENTED;
     }
-    if (!enter_both(a, b)) {
+    if (refuses_window(state_of(self), a->has_window, "copied") || !enter_both(a, b)) {
         return NULL;
     }
     struct unseen_set *both = NULL;

@@ -378,10 +378,8 @@ class Store(unittest.TestCase):
                 s.expire()
             with self.assertRaisesRegex(unseen.SettingError, "now is a number of seconds since 1970"):
                 s.expire(0)
-        for address, why in ("127.0.0.1:1", "has its profile, its rate and its window already"), (
-                "redis://:secret@127.0.0.1:1/k", "^redis://127.0.0.1:1/k: a key of Redis has no window$"):
-            with self.assertRaisesRegex(unseen.SettingError, why):
-                unseen.connect(address, window="1h")
+        with self.assertRaisesRegex(unseen.SettingError, "has its profile, its rate and its window already"):
+            unseen.connect("127.0.0.1:1", window="1h")
 
     def test_info(self):
         with unseen.open(self.path, fpr=1e-6, filter="block", capacity=1000, file_mode=0o640) as s:
