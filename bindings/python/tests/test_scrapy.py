@@ -515,6 +515,19 @@ class Refusals(Folder):
         self.assertIn("needs Scrapy 2.19 or newer, and this is 2.8.0", str(caught.exception))
 
 
+def ends_with_commit(wal):
+    """Whether the last frame of a log of SQLite is that of a commit (https://sqlite.org/fileformat2.html#walformat)."""
+    with open(wal, "rb") as file:
+        data = file.read()
+    size, salts = int.from_bytes(data[8:12], "big"), data[16:24]
+    is_commit = False
+    for at in range(32, len(data) - 23 - size, 24 + size):
+        if data[at + 8:at + 16] != salts:
+            break
+        is_commit = data[at + 4:at + 8] != bytes(4)
+    return is_commit
+
+
 class Crawls(Folder):
     """Whole crawls of a site, in processes of their own."""
 
@@ -533,13 +546,13 @@ class Crawls(Folder):
 
     def in_flight(self):
         """The paths of the requests that were in flight at the last commit of a crawl that was killed; and when
-        that was."""
+        that was, 0 if it was killed while it wrote the next one."""
         with tempfile.TemporaryDirectory() as copy:
             for name in "requests.sqlite", "requests.sqlite-wal":
                 if os.path.exists(self.path("job", name)):
                     shutil.copy2(self.path("job", name), copy)
             wal = os.path.join(copy, "requests.sqlite-wal")
-            when = os.stat(wal).st_mtime if os.path.exists(wal) else 0
+            when = os.stat(wal).st_mtime if os.path.exists(wal) and ends_with_commit(wal) else 0
             db = sqlite3.connect(os.path.join(copy, "requests.sqlite"))
             rows = db.execute("SELECT data FROM request WHERE taken = 1").fetchall()
             db.close()
