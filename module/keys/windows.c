@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#endif
 #include "keys/windows.h"
+
+#include <stdint.h>
+#include <time.h>
 
 #include "value/timed.h"
 #include "value/value.h"
@@ -8,16 +14,24 @@ enum {
     IDLE = 100,  /* milliseconds between two looks at the clock, at most, */
     BUSY = 1,    /* from slice to slice, */
     PAUSED = 20, /* and while the server lets nothing be written */
-    FEW = 16     /* values: so many take a slice together */
+    FEW = 16,    /* values: so many take a slice together */
+    LOST = 1000  /* milliseconds after its time a timer is given up */
 };
 
-static bool has_timer;
-static uint64_t
-    last; /* a later slice is for a later time, so each value knows whether it is in it */
+/* The timer, and when it is due by a clock that nobody sets. The timers of some servers wait for a
+ * time of day: if that is set back, they wait for so long. */
+static uintptr_t timer; /* 0: none; a timer that was given up has another number */
+static uint64_t timer_due;
+
+static uint64_t steady(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail */
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
 
 void windows_tick(struct server_ctx *ctx, uint64_t upto)
 {
-    last = upto;
     value_tick_all(upto);
     (void)server.Replicate(ctx, "UNSEEN.TICK", "l", (long long)upto);
 }
@@ -34,19 +48,31 @@ static long long look(struct server_ctx *ctx)
     if (server.AvoidReplicaTraffic()) {
         return PAUSED;
     }
-    due = n > FEW ? due : now;
-    windows_tick(ctx, due > last ? due : last + 1);
+    windows_tick(ctx, n > FEW ? due : now);
     return BUSY;
+}
+
+static void tick(struct server_ctx *ctx, void *data);
+
+static void start_timer(struct server_ctx *ctx, long long wait)
+{
+    static uintptr_t ntimers;
+    timer = ++ntimers;
+    timer_due = steady() + (uint64_t)wait;
+    (void)server.CreateTimer(ctx, wait, tick, (void *)timer); /* NOLINT: a number */
 }
 
 static void tick(struct server_ctx *ctx, void *data)
 {
     size_t n;
+    if ((uintptr_t)data != timer) {
+        return;
+    }
     const long long wait = look(ctx);
     (void)timed_first(&n);
-    has_timer = n > 0;
-    if (has_timer) {
-        (void)server.CreateTimer(ctx, wait, tick, data);
+    timer = 0;
+    if (n > 0) {
+        start_timer(ctx, wait);
     }
 }
 
@@ -55,8 +81,7 @@ void windows_cron(struct server_ctx *ctx)
 {
     size_t n;
     (void)timed_first(&n);
-    if (n > 0 && !has_timer) {
-        has_timer = true;
-        (void)server.CreateTimer(ctx, BUSY, tick, NULL);
+    if (n > 0 && (timer == 0 || steady() > timer_due + LOST)) {
+        start_timer(ctx, BUSY);
     }
 }

@@ -95,14 +95,21 @@ uint64_t timed_first(size_t *n_out)
     return due;
 }
 
+/* A value that still has something due stays below the others until all had their turn. */
 void timed_run(uint64_t upto, uint64_t (*run)(struct timed *timed, uint64_t upto))
 {
+    struct timed *done = NULL;
     pthread_mutex_lock(&lock);
     while (n > 0 && heap[0]->due <= upto) {
         struct timed *timed = heap[0];
-        const uint64_t due = run(timed, upto);
-        timed->due = due > upto ? due : upto + 1;
+        timed->next = done;
+        done = timed;
+        timed->due = UINT64_MAX;
         sift(timed);
+    }
+    for (; done; done = done->next) {
+        done->due = run(done, upto);
+        sift(done);
     }
     pthread_mutex_unlock(&lock);
 }

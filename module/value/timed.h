@@ -10,7 +10,9 @@
 /* What a value has for the heap. */
 struct timed {
     uint64_t due; /* when its next key leaves; UINT64_MAX: it has none */
-    size_t place; /* of timed.c */
+    /* The next two are of timed.c. */
+    size_t place;
+    struct timed *next;
 };
 
 /* Puts *timed into the heap, with `due` UINT64_MAX. Errors: NOMEM. */

@@ -358,6 +358,15 @@ class TimeOfDay(Case):
         self.raw("DEBUG", "RELOAD")
         wait_for(lambda: not any(self.raw("UNSEEN.INFO", f"k{i}")[1] for i in range(100)))
 
+    def test_clock_was_ahead(self):
+        """A slice of a primary whose clock was ahead changes nothing for keys that come later."""
+        self.raw("UNSEEN.TICK", int(time.time() * 1000) + 86400000)
+        for key, window in ("long", "1h"), ("short", "1s"):
+            self.raw("UNSEEN.RESERVE", key, "WINDOW", window)
+            self.assertEqual(self.raw("UNSEEN.ADD", key, "x"), [1])
+        wait_for(lambda: self.raw("UNSEEN.EXISTS", "short", "x") == [0])
+        self.assertEqual(self.raw("UNSEEN.EXISTS", "long", "x"), [1])
+
     def test_replica_has_no_clock(self):
         """A replica whose primary is stopped forgets nothing, and forgets when it becomes a primary."""
         primary, replica = Server(), Server()

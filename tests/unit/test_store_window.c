@@ -986,7 +986,16 @@ static void test_reset_clock(void)
     CHECK_EQ(test_store_info(m.store).clock, far);
     CHECK_EQ(add_at(START + 2 * WINDOW, 0, 200), 200); /* what is forgotten stays new */
     CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    const struct unseen_store_options asks = options_of(UNSEEN_STORE_READ);
+    struct unseen_store *reader = test_store_open(path, &asks);
+    uint8_t verdicts[200];
     reset_clock(START + 3 * WINDOW, true);
+    CHECK(unseen_store_refresh(reader, &error) == UNSEEN_OK); /* takes the clock, too */
+    CHECK(unseen_store_expire(reader, START + 3 * WINDOW + 1000, SIZE_MAX, NULL) == UNSEEN_OK);
+    CHECK(unseen_set_contains_keys(unseen_store_set(reader), m.keys, 200, verdicts, NULL) ==
+          UNSEEN_OK);
+    CHECK(!memchr(verdicts, UNSEEN_NEW, 200));
+    test_store_close(reader);
     CHECK_EQ(test_store_info(m.store).clock, START + 3 * WINDOW);
     CHECK_EQ(add_at(START + 4 * WINDOW - 1, 0, 300), 0);
     CHECK_EQ(add_at(START + 4 * WINDOW + 500, 0, 300), 300);
