@@ -366,7 +366,9 @@ void stores_report_commit(const char *path, const struct seen_options *o,
                           const struct unseen_error *error)
 {
     message_error("cannot remember: %s", message_of(error));
-    if (o->use->prints_new) {
+    if (error->status == UNSEEN_ERR_CORRUPT) {
+        message_hint("unseen repair %s", typed_quoted(path));
+    } else if (o->use->prints_new) {
         message_hint("nothing is lost: when the disk can be written to again, the next run with -s "
                      "%s prints the lines since the last commit again",
                      path);

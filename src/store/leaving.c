@@ -126,9 +126,14 @@ static enum unseen_status gone_take(struct unseen__gone *gone, struct unseen_key
 /* Reads what the set has of these keys, so that they can be taken out of it. What leaves the queue
  * otherwise would be seen for ever. */
 static enum unseen_status fetch(const struct unseen_store *store, const struct unseen_key *keys,
-                                size_t n)
+                                size_t n, struct unseen_error *error)
 {
-    return store->set->fetches ? unseen__set_fetch_keys(store->set, keys, n, false) : UNSEEN_OK;
+    const enum unseen_status status =
+        store->set->fetches ? unseen__set_fetch_keys(store->set, keys, n, false) : UNSEEN_OK;
+    if (status != UNSEEN_OK) {
+        unseen__image_report_unread(store, status, error);
+    }
+    return status;
 }
 
 /* Takes n keys out of the set, which has all of them in memory: nothing can fail. */
@@ -142,21 +147,23 @@ static void take_out(struct unseen_store *store, const struct unseen_key *keys, 
 }
 
 /* The same from `next` on; but not a key that was removed before. */
-static enum unseen_status let_go(struct unseen_store *store, uint32_t n, struct unseen__gone *gone)
+static enum unseen_status let_go(struct unseen_store *store, uint32_t n, struct unseen__gone *gone,
+                                 struct unseen_error *error)
 {
     struct unseen__leaving *l = &store->leaving;
     const unsigned key_bits = store->log.header.key_bits;
     struct unseen_key keys[AT_ONCE];
     size_t count = 0;
     unseen__keys_unpack(l->scan.payload + l->next * unseen__key_bytes(key_bits), n, key_bits, keys);
-    enum unseen_status status = fetch(store, keys, n);
+    enum unseen_status status = fetch(store, keys, n, error);
     for (uint32_t i = 0; i < n && status == UNSEEN_OK; i++) {
         const uint32_t at = l->next + i;
         const bool is_removal = l->scan.bits && (l->scan.bits[at / 8] >> at % 8 & 1);
         if (is_removal || unseen__stash_remove(&l->removed, keys[i])) {
             continue;
         }
-        status = gone ? gone_take(gone, keys[i]) : UNSEEN_OK;
+        status = gone ? unseen__error_status(error, gone_take(gone, keys[i]), store->log.path)
+                      : UNSEEN_OK;
         keys[count++] = keys[i];
     }
     if (status == UNSEEN_OK) {
@@ -204,10 +211,7 @@ enum unseen_status unseen__leave(struct unseen_store *store, uint64_t end, uint6
         size_t n = run.end - l->next < AT_ONCE ? run.end - l->next : AT_ONCE;
         n = n < max ? n : max;
         max -= n;
-        status = let_go(store, (uint32_t)n, gone);
-        if (status != UNSEEN_OK) {
-            (void)unseen__error_status(error, status, store->log.path);
-        }
+        status = let_go(store, (uint32_t)n, gone, error);
     }
     *all_left_out = status == UNSEEN_OK && (l->due == 0 || l->due > horizon);
     l->horizon = *all_left_out && horizon > l->horizon ? horizon : l->horizon;
@@ -233,7 +237,7 @@ static enum unseen_status wait_for_begun(struct unseen_store *store, uint64_t ho
 
 /* Lets leave those that wait, behind all that are begun. */
 static enum unseen_status leave_waiting(struct unseen_store *store, uint64_t horizon, size_t max,
-                                        bool *all_left_out)
+                                        bool *all_left_out, struct unseen_error *error)
 {
     struct unseen__leaving *l = &store->leaving;
     const struct unseen__changes *waiting = &store->committer.waiting;
@@ -247,7 +251,7 @@ static enum unseen_status leave_waiting(struct unseen_store *store, uint64_t hor
             break;
         }
         unseen__keys_unpack(waiting->keys + at * unseen__key_bytes(key_bits), 1, key_bits, &key);
-        status = fetch(store, &key, 1);
+        status = fetch(store, &key, 1, error);
         if (status != UNSEEN_OK) {
             break;
         }
@@ -315,8 +319,7 @@ static enum unseen_status leave_all(struct unseen_store *store, uint64_t horizon
     status =
         unseen__leave(store, unseen__store_log_end(store), horizon, max, NULL, all_left_out, error);
     if (status == UNSEEN_OK && l->due == 0 && has_thread) {
-        status = unseen__error_status(error, leave_waiting(store, horizon, max, all_left_out),
-                                      store->log.path);
+        status = leave_waiting(store, horizon, max, all_left_out, error);
     }
     return status;
 }
