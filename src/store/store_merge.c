@@ -199,7 +199,7 @@ static enum unseen_status write_merged(struct unseen_store *store,
 
 /* The keys that are left out have left by the later of both clocks, or their own store before. */
 static enum unseen_status merge_logs(struct unseen_store *store, struct unseen_store *from,
-                                     struct unseen__reading *to, struct common *common,
+                                     const struct unseen__reading *to, struct common *common,
                                      struct unseen_error *error)
 {
     const uint64_t window = store->log.header.window;
@@ -219,12 +219,13 @@ static enum unseen_status merge_logs(struct unseen_store *store, struct unseen_s
     source.unknown = other.first_time ? other.first_time : store->clock;
     status = unseen__surviving_of(&source, 1, false, find_common, common, error);
     status = status == UNSEEN_OK ? common->m->status : status;
-    to->horizon = unseen__store_horizon(store);
-    to->time = to->first_time ? to->first_time : store->clock;
-    to->last_time = store->clock;
-    to->other = &source;
-    to->common = &common->keys;
-    return status == UNSEEN_OK ? write_merged(store, to, error) : status;
+    struct unseen__reading both = *to;
+    both.horizon = unseen__store_horizon(store);
+    both.time = to->first_time ? to->first_time : store->clock;
+    both.last_time = store->clock;
+    both.other = &source;
+    both.common = &common->keys;
+    return status == UNSEEN_OK ? write_merged(store, &both, error) : status;
 }
 
 static enum unseen_status merge_by_time(struct merge *m, struct unseen_store *from)
