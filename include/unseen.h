@@ -1235,14 +1235,14 @@ struct unseen_store_info {
 
     uint64_t window; /* in milliseconds; 0: none, and the next two are 0 */
     uint64_t oldest; /* when the oldest key came; 0: no key, or no time was told */
-    uint64_t clock;  /* the latest time that the store knew when it was opened; 0: none */
+    uint64_t clock;  /* the latest time that the store knows; 0: none */
 };
 
 /* Fills in as much of *info_out as info_out->size says.
  *
  * Errors: SIZE.
  * Threads: one.
- * Time: linear in the keys that were allowed. */
+ * Time: linear in the keys that were allowed; with a window, a record of the log may be read. */
 UNSEEN_API enum unseen_status unseen_store_info(
     struct unseen_store *store, struct unseen_store_info *info_out);
 

@@ -115,7 +115,8 @@ static bool merge_one(struct merge *m)
     if (status == UNSEEN_ERR_MISMATCH && may_merge) {
         report_mismatch(m, in, error.setting);
     } else if (status != UNSEEN_OK && may_merge) {
-        stores_report(path, &m->o->seen, &error);
+        const bool is_of_out = unseen_store_commit_poll(m->out, true, NULL, NULL) != UNSEEN_OK;
+        stores_report(is_of_out ? m->path : path, &m->o->seen, &error);
     }
     m->report.nbytes += m->nbytes;
     (void)unseen_store_close(in, NULL); /* was only read */

@@ -285,6 +285,7 @@ static void put_info(struct connection *c)
     if (s->list.list) {
         info_json_list(&json, s->list.list, s->path);
     } else {
+        (void)stores_tell_time(s->store, STORES_LEAVING); /* a change fails as well then */
         info_json(&json, s->store, s->path);
     }
     c->failed = c->failed || json.failed;

@@ -173,7 +173,7 @@ void service_refresh(struct service *s)
     const bool is_read_only = s->list.list || s->protocol->finds || s->read_only;
     const uint64_t time = is_read_only ? clock_milliseconds() : 0;
     struct stat file;
-    if (s->store && !is_read_only) {
+    if (s->store) {
         (void)stores_tell_time(s->store, STORES_LEAVING); /* a change fails as well then */
     }
     if (!is_read_only || time - s->looked < LOOK_MS) {

@@ -431,6 +431,23 @@ enum unseen_status unseen__store_give_back(struct unseen_store *store, struct un
 
 /* ---- numbers ---- */
 
+/* A change that came after its time was told is behind what the queue has looked at. */
+uint64_t unseen__leaving_oldest(struct unseen_store *store)
+{
+    const struct unseen__leaving *l = &store->leaving;
+    const struct unseen__changes *waiting = &store->committer.waiting;
+    const size_t nleft = l->done > store->nchanges ? (size_t)(l->done - store->nchanges) : 0;
+    bool all_left = false;
+    if (store->log.header.window > 0 && l->due == 0) {
+        (void)unseen__leave(store, unseen__store_log_end(store), l->horizon, 0, NULL, &all_left,
+                            NULL); /* an expire meets the same error */
+    }
+    if (l->due > 0 || l->begun > 0 || store->log.header.window == 0) {
+        return l->due > 0 ? l->due : l->begun;
+    }
+    return nleft < waiting->n ? waiting->times[waiting->start + nleft] : 0;
+}
+
 /* The keys of the record shown that leave until a time; removed keys do not. */
 static uint64_t count_until(const struct unseen_store *store, const struct unseen__scan *scan,
                             uint64_t until)

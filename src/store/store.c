@@ -714,7 +714,8 @@ enum unseen_status unseen_store_info(struct unseen_store *store, struct unseen_s
     info.note = store->output.note;
     info.nallowed = unseen__set_nallowed(store->set);
     info.window = header->window;
-    info.oldest = store->leaving.due;
+    info.oldest = unseen__leaving_oldest(store);
+    info.clock = store->clock;
     if (store->output.name_offset != 0) {
         info.output = store->output.name;
         info.output_len = store->output.len;

@@ -289,6 +289,9 @@ bool unseen__leaving_take_note(struct unseen_store *store, struct unseen_key key
  * be removed. */
 enum unseen_status unseen__leaving_keep_waiting(struct unseen_store *store, uint64_t nchanges);
 
+/* The time of the oldest key, also of one that waits for its commit. 0: no key, no window. */
+uint64_t unseen__leaving_oldest(struct unseen_store *store);
+
 /* Leads the head that this process knows to where the queue is: whoever writes to the log gives the
  * disk before it back. */
 void unseen__leaving_follow_head(struct unseen_store *store);

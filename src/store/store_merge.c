@@ -136,6 +136,9 @@ static bool find_common(void *context, const struct unseen_key *keys, size_t n, 
         unseen__key_narrow(m->to->log.header.key_bits, &narrow[i]);
     }
     m->status = unseen_set_contains_keys(m->to->set, narrow, n, verdicts, NULL);
+    if (m->status == UNSEEN_ERR_CORRUPT || m->status == UNSEEN_ERR_IO) {
+        m->status = unseen__store_stop_unread(m->to, m->status);
+    }
     for (size_t i = 0; i < n && m->status == UNSEEN_OK; i++) {
         m->nnew += verdicts[i] == UNSEEN_NEW;
         m->status = verdicts[i] == UNSEEN_SEEN && !unseen__stash_contains(&c->keys, narrow[i])
@@ -310,6 +313,11 @@ unseen_store_merge(struct unseen_store *store, struct unseen_store *from, uint64
     }
     if (status == UNSEEN_OK) {
         status = store->log.header.window > 0 ? merge_by_time(&m, from) : merge_behind(&m, from);
+    }
+    if (status == UNSEEN_ERR_STOPPED) { /* by `progress`, or by a fault of the store: which one */
+        const enum unseen_status cause =
+            unseen__committer_poll(&store->committer, true, NULL, error);
+        status = cause == UNSEEN_OK ? status : cause;
     }
     if (status == UNSEEN_OK) {
         *nnew_out = m.nnew;

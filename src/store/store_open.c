@@ -336,7 +336,6 @@ static enum unseen_status open_store(struct unseen_store **store_out, const char
     if (status == UNSEEN_OK) {
         (void)unseen__file_stamp(store->log.fd, &file); /* without it the log counts as changed */
         status = load(store, error);
-        store->info.clock = store->clock;
     }
     if (status == UNSEEN_OK && options->mode != UNSEEN_STORE_READ) {
         status = start_writing(store, options, error);

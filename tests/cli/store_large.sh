@@ -36,6 +36,16 @@ for command in add remove; do
     run $command v.unseen lines
     unremembered
 done
+# A merge into it, by time, and into a store without a window, behind what is there.
+"$UNSEEN" -s w.unseen -p none --seed 1 lines > /dev/null
+cp w.unseen small.unseen
+printf 'damage' | dd of=w.unseen.image bs=1 seek=5000000 conv=notrunc 2> /dev/null
+for into in 'v.unseen --window 1d' w.unseen; do
+    run merge --into $into small.unseen
+    expect 2 '' "unseen: error: ${into%% *}.image is damaged: it was changed or cut short since it was written
+unseen: hint: unseen repair ${into%% *}
+"
+done
 run verify v.unseen
 expect 1 '*' '*'
 holds grep 'v.unseen.image' err

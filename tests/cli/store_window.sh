@@ -134,20 +134,39 @@ holds grep -q 'is a server: its store has its settings already' err
 run info unix:v.sock
 holds grep -q '^window *100s' out
 run info --json unix:v.sock
-holds grep -q '"window_ms":100000,"oldest_ms":[0-9]*,"clock_ms":[0-9]*,"allowed":0,' out # it does not count what is leaving
-# It forgets also when nobody asks: its memory shrinks.
+holds grep -q '"window_ms":100000,"oldest_ms":1[0-9]*,"clock_ms":[0-9]*,"allowed":0,' out # it does not count what is leaving
+# A server that only reads says what is there now, too.
+"$UNSEEN" serve -n v.unseen --listen unix:r.sock 2> reader.err &
+reader=$!
+eventually test -S r.sock
+says() { # SERVER KEYS OLDEST
+    run info --json "unix:$1.sock"
+    holds grep -q "\"keys\":$2,.*\"oldest_ms\":$3,\"clock_ms\":$(awk '{ print $1 * 1000 }' "$UNSEEN_TEST_CLOCK")," out
+}
+says r 2 '1[0-9]*'
+pass_time 101
+says r 0 0
+says v 0 0
+run add unix:v.sock first
+says v 2 '1[0-9]*'
+# They forget also when nobody asks: their memory shrinks.
 if ! sanitized; then
-    resident() { awk '$1 == "VmRSS:" { print $2 }' /proc/$pid/status; }
-    is_small() { [ $(($(resident) + 3000)) -lt "$full" ]; }
+    resident() { awk '$1 == "VmRSS:" { print $2 }' /proc/$1/status; }
+    is_small() { [ $(($(resident "$1") + 3000)) -lt "$2" ]; }
+    has_followed() { [ "$(keys_of unix:r.sock)" = 1000002 ]; }
     has_no_client() { [ "$(ls "/proc/$pid/fd" | wc -l)" = "$nfiles" ]; }
     seq 1000000 | "$UNSEEN" add unix:v.sock || complain "the server takes no lines"
     eventually has_no_client # which is noticed before the time passes
-    full=$(resident)
+    pass_time 2 # a reader looks once a second
+    eventually has_followed
+    full=$(resident $pid)
+    full_reader=$(resident $reader)
     pass_time 102
-    eventually is_small
+    eventually is_small $pid "$full"
+    eventually is_small $reader "$full_reader"
 fi
-kill $pid
-wait $pid
+kill $pid $reader
+wait $pid $reader
 run verify v.unseen
 expect 0 '*' ''
 
