@@ -518,7 +518,7 @@ static const struct option_row rows[] = {
      "set the clock of a store that is ahead of the time of\nday to the time of day", FLAG(seen.resets_clock),
      .more = "A store with a window whose machine had a wrong clock once, or that was given a line with a time in the "
              "far future, forgets nothing until that time comes. Lines with a later time get the time of day; "
-             "the others keep theirs. What is forgotten stays new."},
+             "the others keep theirs. A line that was forgotten stays new."},
     {0, "window", COMMAND_MERGE,
      "the window that counts, if those of the stores\ndiffer: as for `dedup`, or none",
      CALL("TIME", "a time from 1s to 100y (90s, 10m, 24h, 30d), or none", "30d", set_window_or_none),

@@ -3,7 +3,7 @@
  * The bytes that a client has sent and that are not answered yet. They arrive in any pieces; a
  * protocol takes whole requests off the front.
  *
- * What is taken is weighed: a client whose turn has LINE_READER_TURN of weight lets others go
+ * The reader weighs each request: a client whose turn has LINE_READER_TURN of weight lets others go
  * first. A byte weighs 1. The worst byte of ASCII takes about 30 ns, and the worst host name beyond
  * ASCII, which goes to libidn2, half a millisecond. So a turn takes about a millisecond, or as long
  * as its last request. */

@@ -32,7 +32,7 @@ struct creation {
     server_handler *again; /* the command, for when a large value has been made; NULL: at once */
 };
 
-/* Reads WINDOW. Returns false if it is none. */
+/* Reads the value of WINDOW. Returns false if it is not a window. */
 bool parse_window(const struct server_string *argument, uint64_t *window_out);
 
 /* Fills in the module's defaults for a family of value. */

@@ -188,18 +188,28 @@ void unseen__queue_take(struct unseen__queue *q, struct unseen_key *keys, size_t
     }
 }
 
-void unseen__queue_read(const struct unseen__queue *q, uint64_t first, size_t n, uint8_t *packed)
+struct unseen__queue_place unseen__queue_seek(const struct unseen__queue *q, uint64_t first)
 {
     const struct unseen__queue_block *block = q->head;
     for (; first >= block->end - block->begin; block = block->next) {
         first -= block->end - block->begin;
     }
-    for (size_t at = block->begin + (size_t)first; n > 0; at = block->begin) {
-        const size_t count = n < block->end - at ? n : block->end - at;
-        memcpy(packed, block->keys + at * block->key_len, count * block->key_len);
+    return (struct unseen__queue_place){block, block->begin + (size_t)first};
+}
+
+void unseen__queue_read(struct unseen__queue_place *place, size_t n, uint8_t *packed)
+{
+    while (n > 0) {
+        const struct unseen__queue_block *block = place->block;
+        const size_t left = block->end - place->at;
+        const size_t count = n < left ? n : left;
+        memcpy(packed, block->keys + place->at * block->key_len, count * block->key_len);
         packed += count * block->key_len;
         n -= count;
-        block = n > 0 ? block->next : block;
+        place->at += count;
+        if (place->at == block->end && block->next) {
+            *place = (struct unseen__queue_place){block->next, block->next->begin};
+        }
     }
 }
 

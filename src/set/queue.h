@@ -56,9 +56,18 @@ void unseen__queue_append(struct unseen__queue *q, const struct unseen_key *keys
 void unseen__queue_take(struct unseen__queue *q, struct unseen_key *keys, size_t n,
                         unsigned key_bits, const struct unseen_allocator *allocator);
 
-/* Writes n packed keys from the index `first` on, which the queue has. Time: linear in n and in the
- * blocks before. */
-void unseen__queue_read(const struct unseen__queue *q, uint64_t first, size_t n, uint8_t *packed);
+/* A place in the queue: in a block, in front of a key. */
+struct unseen__queue_place {
+    const struct unseen__queue_block *block;
+    size_t at;
+};
+
+/* The place of the index `first`, which the queue has. Time: linear in the blocks before. */
+struct unseen__queue_place unseen__queue_seek(const struct unseen__queue *q, uint64_t first);
+
+/* Writes n packed keys, which the queue has from the place on, and moves the place
+ * behind them. Time: linear in n. */
+void unseen__queue_read(struct unseen__queue_place *place, size_t n, uint8_t *packed);
 
 /* Takes the last entry of a key out of the queue, if there is one. Time: linear. */
 void unseen__queue_cut(struct unseen__queue *q, struct unseen_key key, unsigned key_bits,

@@ -46,6 +46,7 @@ static uint8_t *put_parts(const struct unseen__queue *q, uint64_t *index, uint8_
                           const uint8_t *end, size_t key_len)
 {
     const struct unseen__queue_part *part = unseen__queue_first(q);
+    struct unseen__queue_place place = unseen__queue_seek(q, *index);
     uint64_t skip = *index;
     for (size_t i = 0; i < q->nparts; i++, part++) {
         if (skip >= part->nkeys) {
@@ -59,7 +60,7 @@ static uint8_t *put_parts(const struct unseen__queue *q, uint64_t *index, uint8_
             break;
         }
         p = put_row(p, part->time, n);
-        unseen__queue_read(q, *index, n, p);
+        unseen__queue_read(&place, n, p);
         p += n * key_len;
         *index += n;
         skip = 0;
@@ -215,14 +216,14 @@ enum unseen_status unseen__window_load(struct unseen_set *set, const uint8_t *p,
     return status;
 }
 
-/* Whether the filter has the n keys of the queue from `first` on, except those that are noted. */
-static bool filter_has(const struct unseen_set *set, uint64_t first, size_t n)
+/* Whether the filter has the next n keys of the queue, except those that are noted. */
+static bool filter_has(const struct unseen_set *set, struct unseen__queue_place *place, size_t n)
 {
     const struct unseen__queue *q = &set->window->queues[0];
     uint8_t packed[CHECKED * sizeof(struct unseen_key)];
     struct unseen_key keys[CHECKED];
     uint8_t verdicts[CHECKED];
-    unseen__queue_read(q, first, n, packed);
+    unseen__queue_read(place, n, packed);
     unseen__keys_unpack(packed, n, set->key_bits, keys);
     set->ops->contains(set->shards[0].filter, keys, n, verdicts);
     for (size_t i = 0; i < n; i++) {
@@ -248,10 +249,14 @@ enum unseen_status unseen__window_load_finish(struct unseen_set *set)
     if (nlive != unseen__set_nkeys(set)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    for (uint64_t i = 0; i < q->nkeys; i += CHECKED) {
-        const uint64_t left = q->nkeys - i;
-        if (!filter_has(set, i, left < CHECKED ? (size_t)left : CHECKED)) {
-            return UNSEEN_ERR_CORRUPT;
+    if (q->nkeys > 0) {
+        struct unseen__queue_place place = unseen__queue_seek(q, 0);
+        for (uint64_t left = q->nkeys; left > 0;) {
+            const size_t n = left < CHECKED ? (size_t)left : CHECKED;
+            if (!filter_has(set, &place, n)) {
+                return UNSEEN_ERR_CORRUPT;
+            }
+            left -= n;
         }
     }
     /* The set that was saved was told its clock in this step of time, and has the same value. */
