@@ -74,6 +74,7 @@ quick) stages="release" ;;
 long)
     stages=$long_stages
     unset UNSEEN_TEST_BRIEF
+    export UNSEEN_TEST_SECONDS=86400
     ;;
 *)
     stages=$*
@@ -109,6 +110,9 @@ mkdir -p $green
 # Sanitizers of this age may not find their address space where the kernel randomises all of it.
 fixed="setarch $(uname -m) -R"
 $fixed true 2>/dev/null || fixed=
+
+# What does not end, ends the stage.
+limited="timeout --kill-after=10 3000"
 
 # ---- stages --------------------------------------------------------------------------------------
 
@@ -262,8 +266,8 @@ stage_portable() {
 
 stage_packages() {
     local status=0
-    timed packages/deb tests/packages/deb.sh || status=1
-    timed packages/static tests/packages/static.sh || status=1
+    timed packages/deb $limited tests/packages/deb.sh || status=1
+    timed packages/static $limited tests/packages/static.sh || status=1
     return $status
 }
 
@@ -279,8 +283,8 @@ stage_systems() {
 stage_pages() {
     local nfailed=0
     configure_build release unseen -- $release || return 1
-    timed pages/planner tests/pages/planner.sh || nfailed=$((nfailed + 1))
-    timed pages/site tests/pages/site.sh || nfailed=$((nfailed + 1))
+    timed pages/planner $limited tests/pages/planner.sh || nfailed=$((nfailed + 1))
+    timed pages/site $limited tests/pages/site.sh || nfailed=$((nfailed + 1))
     closing_line $((2 - nfailed)) 2
     [ $nfailed = 0 ]
 }
@@ -291,12 +295,12 @@ stage_static() {
 
 stage_python() {
     configure_build release unseen unseen_module -- $release &&
-        tools/python.sh ${all:+checkout} wheel
+        $limited tools/python.sh ${all:+checkout} wheel
 }
 
 stage_module() {
     configure_build release unseen_module -- $release && build_asan unseen_module &&
-        tools/module.sh redis70 ${all:+valkey80 valkey9} asan
+        $limited tools/module.sh redis70 ${all:+valkey80 valkey9} asan
 }
 
 # closing_line NPASSED NTESTS: in ctest's words.

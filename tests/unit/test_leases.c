@@ -350,7 +350,7 @@ static void test_model(void)
     ino_t last = 0;
     make_urls();
     CHECK(open_leases());
-    for (int step = 0; step < NSTEPS / (test_brief() ? 4 : 1); step++) {
+    for (int step = 0; step < NSTEPS; step++) {
         struct url *u = &urls[test_random(&random) % NURLS];
         const unsigned percent = (unsigned)(test_random(&random) % 100);
         let_expire();
