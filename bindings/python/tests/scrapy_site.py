@@ -123,16 +123,17 @@ def crawl(start, *settings, folder, spider="scrapy_spider.py", status=0):
     return done.stderr
 
 
-def crawl_and_kill(site, *settings, folder, until, before=lambda: None, number=signal.SIGKILL, spider="scrapy_spider.py"):
-    """Crawls the site, and kills the process as soon as until() is true: the site answers no more then, so that no crawl
-    is too fast for it. before() is called before the kill; with no signal the crawl goes on to its end. The log is
-    appended to the file log."""
+def crawl_and_kill(site, *settings, folder, until, is_ready=lambda: True, before=lambda: None, number=signal.SIGKILL,
+                   spider="scrapy_spider.py"):
+    """Crawls the site. As soon as until() is true the site answers no more, so that no crawl is too fast for the kill,
+    which comes when is_ready() is true, too. before() is called before the kill; with no signal the crawl goes on to its
+    end. The log is appended to the file log."""
     site.is_enough = until
     with open(os.path.join(folder, "log"), "a") as log:
         process = subprocess.Popen(command(site.start, *settings, spider=spider), cwd=folder, stderr=log)
         try:
             while process.poll() is None:
-                if until():
+                if until() and is_ready():
                     before()
                     if number is not None:
                         process.send_signal(number)

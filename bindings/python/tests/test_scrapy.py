@@ -601,17 +601,16 @@ class Crawls(Folder):
             def held(first=len(pages) + n - 1):
                 return [path for _, path in site.log if path.startswith("/p/")][first:]
 
-            def wait_for_commit(held=held):
+            def is_committed(held=held):
                 """What was answered is on the disk."""
-                while self.in_flight()[0] != set(held()):
-                    time.sleep(0.01)
+                return self.in_flight()[0] == set(held())
 
             with mock.patch.dict(os.environ, NOW=str(1764268200 + number * 21601)):
                 if kill is None:
                     scrapy_site.crawl(site.start, *settings, folder=self.folder, spider="scrapy_spider_at.py")
                 else:
                     scrapy_site.crawl_and_kill(site, *settings, folder=self.folder, until=held, number=kill,
-                                               before=wait_for_commit, spider="scrapy_spider_at.py")
+                                               is_ready=is_committed, spider="scrapy_spider_at.py")
             if kill == signal.SIGKILL:
                 twice.update(held())  # without an answer
             if number % 4 > 1:
