@@ -111,8 +111,8 @@ mkdir -p $green
 fixed="setarch $(uname -m) -R"
 $fixed true 2>/dev/null || fixed=
 
-# What does not end, ends the stage.
-limited="timeout --kill-after=10 3000"
+# What does not end, ends the stage. What it has started ends with the script: it stays in the process group.
+limited="timeout --foreground --kill-after=10 3000"
 
 # ---- stages --------------------------------------------------------------------------------------
 
@@ -540,7 +540,6 @@ for stage in $(those_of "$long_stages") $(those_of "$main_stages"); do
     run_stage "$stage"
 done
 [ -z "$beside" ] || wait "$beside" || true
-beside=
 
 all_tests=0
 passed=0
