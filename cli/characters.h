@@ -5,6 +5,8 @@
 #define UNSEEN_CLI_CHARACTERS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 static inline bool is_digit(char c)
 {
@@ -14,6 +16,20 @@ static inline bool is_digit(char c)
 static inline bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Reads the decimal digits that text[0..len) begins with. Returns how many there are. A number too
+ * large for 64 bits becomes the largest. */
+static inline size_t read_decimal(const char *text, size_t len, uint64_t *number_out)
+{
+    uint64_t number = 0;
+    size_t n = 0;
+    for (; n < len && is_digit(text[n]); n++) {
+        const uint64_t digit = (uint64_t)(text[n] - '0');
+        number = number > (UINT64_MAX - digit) / 10 ? UINT64_MAX : number * 10 + digit;
+    }
+    *number_out = number;
+    return n;
 }
 
 /* The hexadecimal digit of the lowest four bits. */

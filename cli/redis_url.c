@@ -61,15 +61,12 @@ static bool url_decode(char *to, size_t cap, struct part from)
 
 static bool url_number(unsigned *to, struct part from, unsigned max)
 {
-    unsigned n = 0;
-    for (size_t i = 0; i < from.len; i++) {
-        if (from.data[i] < '0' || from.data[i] > '9' || n > max / 10) {
-            return false;
-        }
-        n = 10 * n + (unsigned)(from.data[i] - '0');
+    uint64_t n;
+    if (from.len == 0 || read_decimal(from.data, from.len, &n) < from.len || n > max) {
+        return false;
     }
-    *to = n;
-    return from.len > 0 && n <= max;
+    *to = (unsigned)n;
+    return true;
 }
 
 /* Cuts what stands in front of the first `separator` off *rest, and the separator. Without one,

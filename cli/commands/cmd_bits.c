@@ -3,11 +3,11 @@
  * `unseen bits`: bitmaps that are kept, exact sets of integers in files. A change reads the file
  * under its lock, and writes it anew in one step. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <unseen_bitmap.h>
 
+#include "characters.h"
 #include "commands/commands.h"
 #include "lines/files.h"
 #include "lines/integer_lines.h"
@@ -114,13 +114,9 @@ static const struct range everything = {0, UNSEEN_BITMAP_END};
 /* Reads a decimal number at *text, and moves *text behind it. False if there is none. */
 static bool read_integer(const char **text, uint64_t *out)
 {
-    char *end = NULL;
-    if (**text < '0' || **text > '9') {
-        return false; /* strtoull would skip a blank and take a sign */
-    }
-    *out = strtoull(*text, &end, 10); /* ULLONG_MAX if it is larger */
-    *text = end;
-    return true;
+    const size_t ndigits = read_decimal(*text, strlen(*text), out);
+    *text += ndigits;
+    return ndigits > 0;
 }
 
 /* Reads "7" or "1000-1999". */

@@ -11,6 +11,7 @@
 
 #include <unseen_bitmap.h>
 
+#include "folder.h"
 #include "lines/files.h"
 #include "print/message.h"
 #include "print/typed.h"
@@ -68,7 +69,7 @@ static bool bitmap_file(struct import *m, const char *path)
 {
     static unsigned char buffer[BUFFER_BYTES];
     const bool standard = files_is_standard_input(path);
-    const int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    const int fd = standard ? STDIN_FILENO : file_open(path, O_RDONLY);
     ssize_t n = 0;
     bool taken = true;
     m->name = files_shown(path);

@@ -9,13 +9,7 @@
  * or a number too large to count bytes. */
 static size_t redis_set_number(const char *text, size_t len, uint64_t *out)
 {
-    uint64_t value = 0;
-    size_t n = 0;
-    while (n < len && n < 18 && is_digit(text[n])) {
-        value = 10 * value + (uint64_t)(text[n++] - '0');
-    }
-    *out = value;
-    return n;
+    return read_decimal(text, len < 18 ? len : 18, out);
 }
 
 /* Reads the number of a line such as "$14\r"; false if it is not such a line. */

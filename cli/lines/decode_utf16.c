@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "lines/decoder.h"
+#include "print/print_utf8.h"
 
 struct utf16 {
     bool is_big;              /* endian */
@@ -40,22 +41,6 @@ static uint32_t unit_at(const struct utf16 *u, size_t i)
     return u->is_big ? (uint32_t)p[0] << 8 | p[1] : (uint32_t)p[1] << 8 | p[0];
 }
 
-static size_t put_utf8(uint32_t c, unsigned char *to)
-{
-    if (c < 0x80) {
-        to[0] = (unsigned char)c;
-        return 1;
-    }
-    const size_t len = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const unsigned char heads[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    for (size_t i = len - 1; i > 0; i--) {
-        to[i] = (unsigned char)(0x80 | (c & 0x3f));
-        c >>= 6;
-    }
-    to[0] = (unsigned char)(heads[len] | c);
-    return len;
-}
-
 static bool is_high(uint32_t unit)
 {
     return unit >= 0xd800 && unit < 0xdc00;
@@ -86,7 +71,7 @@ static enum decoded take_byte(struct utf16 *u, unsigned char byte, struct decode
     } else if (is_low(c)) {
         return DECODED_DAMAGED;
     }
-    const size_t len = put_utf8(c, flow->out);
+    const size_t len = utf8_put(c, (char *)flow->out);
     flow->out += len;
     flow->nout -= len;
     u->npending = 0;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "characters.h"
+#include "print/print_utf8.h"
 
 #if defined(__SSE2__) && defined(__GNUC__)
 #include <emmintrin.h>
@@ -164,18 +165,6 @@ static int hex4(const char *at, const char *end)
     return value;
 }
 
-static size_t put_utf8(unsigned code, char out[JSON_BYTES_MAX])
-{
-    static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    const size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (size_t i = n; i > 1; i--) {
-        out[i - 1] = (char)(0x80 | (code & 0x3f));
-        code >>= 6;
-    }
-    out[0] = (char)(n == 1 ? code : first[n] | code);
-    return n;
-}
-
 size_t json_unescape(const char **at, const char *end, char out[JSON_BYTES_MAX])
 {
     static const char letters[] = "\"\\/bfnrt";
@@ -202,11 +191,11 @@ size_t json_unescape(const char **at, const char *end, char out[JSON_BYTES_MAX])
     const int low = is_first && p[0] == '\\' && p[1] == 'u' ? hex4(p + 2, end) : -1;
     if (low >= 0xdc00 && low < 0xe000) {
         *at = p + 6;
-        return put_utf8(0x10000u + ((unsigned)(code - 0xd800) << 10) + (unsigned)(low - 0xdc00),
+        return utf8_put(0x10000u + ((unsigned)(code - 0xd800) << 10) + (unsigned)(low - 0xdc00),
                         out);
     }
     *at = p;
-    return put_utf8((unsigned)code, out);
+    return utf8_put((unsigned)code, out);
 }
 
 /* ---- Names ----------------------------------------------------------------------------------- */

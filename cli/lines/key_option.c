@@ -13,19 +13,14 @@
 /* Reads digits; false if there are none, or if they are not a size_t. Moves *at behind them. */
 static bool parse_digits(const char **at, size_t *number_out)
 {
-    const char *p = *at;
-    size_t n = 0;
-    for (; is_digit(*p); p++) {
-        const size_t digit = (size_t)(*p - '0');
-        if (n > (SIZE_MAX - 1 - digit) / 10) {
-            return false;
-        }
-        n = n * 10 + digit;
+    uint64_t number;
+    const size_t ndigits = read_decimal(*at, strlen(*at), &number);
+    if (ndigits == 0 || number >= SIZE_MAX) {
+        return false;
     }
-    const bool found = p > *at;
-    *number_out = n;
-    *at = p;
-    return found;
+    *number_out = (size_t)number;
+    *at += ndigits;
+    return true;
 }
 
 /* Parses a name in quotes, which may have the escapes of a JSON string. */

@@ -139,11 +139,6 @@ bool profile_create(struct unseen_url **url_out, const struct profile_options *o
     return false;
 }
 
-const char *profile_quote(const char *id)
-{
-    return strchr(id, '(') ? "'" : "";
-}
-
 bool profile_is_none(const struct unseen_url *url)
 {
     return strncmp(unseen_url_id(url), "none/", 5) == 0;

@@ -23,9 +23,6 @@ struct profile_options {
 bool profile_create(struct unseen_url **url_out, const struct profile_options *o,
                     const char *standard, enum unseen_cpu cpu);
 
-/* What an identity text needs around it on a command line: a quote, or nothing. */
-const char *profile_quote(const char *id);
-
 /* True if the profile of url is none. */
 bool profile_is_none(const struct unseen_url *url);
 

@@ -1,10 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks UTF-8, and cleans text for a terminal. */
+ * Writes and checks UTF-8, and cleans text for a terminal. */
 #ifndef UNSEEN_CLI_PRINT_UTF8_H
 #define UNSEEN_CLI_PRINT_UTF8_H
 
 #include <stddef.h>
+
+/* Writes the code point, and returns the number of its bytes. */
+static inline size_t utf8_put(unsigned code, char out[4])
+{
+    static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    const size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = n; i > 1; i--) {
+        out[i - 1] = (char)(0x80 | (code & 0x3f));
+        code >>= 6;
+    }
+    out[0] = (char)(first[n] | code);
+    return n;
+}
 
 /* The length of the UTF-8 sequence at s < end: 1 for ASCII, 0 if the bytes are not UTF-8. */
 size_t utf8_sequence(const unsigned char *s, const unsigned char *end);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "folder.h"
 #include "lines/files.h"
 #include "lines/profile.h"
 #include "lines/times.h"
@@ -81,10 +82,7 @@ enum stores_type stores_type_of(const char *path)
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
         return STORES_NONE;
     }
-    int fd;
-    do {
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    } while (fd < 0 && errno == EINTR);
+    const int fd = file_open(path, O_RDONLY);
     if (fd >= 0) {
         type = type_in(fd);
         (void)close(fd); /* was only read */

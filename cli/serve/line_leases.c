@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "characters.h"
 #include "clock.h"
 
 enum {
@@ -17,15 +18,8 @@ enum {
 static bool cut_number(struct unseen_bytes *text, uint64_t max, uint64_t *number_out)
 {
     const struct unseen_bytes word = cut_word(text, ' ');
-    uint64_t number = 0;
-    for (size_t i = 0; i < word.len; i++) {
-        if (word.data[i] < '0' || word.data[i] > '9' || number > max) {
-            return false;
-        }
-        number = number * 10 + (uint64_t)(word.data[i] - '0');
-    }
-    *number_out = number;
-    return number > 0 && number <= max;
+    return read_decimal(word.data, word.len, number_out) == word.len && *number_out > 0 &&
+           *number_out <= max;
 }
 
 /* When a lease of so many seconds is over. */

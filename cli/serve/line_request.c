@@ -52,20 +52,6 @@ static enum request_type type_of_text(char letter)
     }
 }
 
-/* Reads decimal digits up to the first other byte and returns how many there are. A number too
- * large for 64 bits becomes the largest. */
-static size_t read_count(struct unseen_bytes text, uint64_t *count_out)
-{
-    uint64_t count = 0;
-    size_t i = 0;
-    for (; i < text.len && is_digit(text.data[i]); i++) {
-        const uint64_t digit = (uint64_t)(text.data[i] - '0');
-        count = count > (UINT64_MAX - digit) / 10 ? UINT64_MAX : count * 10 + digit;
-    }
-    *count_out = count;
-    return i;
-}
-
 _Static_assert(LINE_BATCH_MAX == 1000000 && LINE_BATCH_SHARED == 65536,
                "sentences below say how many");
 
@@ -73,7 +59,7 @@ _Static_assert(LINE_BATCH_MAX == 1000000 && LINE_BATCH_SHARED == 65536,
 static struct request open_batch(struct line_parser *p, struct unseen_bytes text)
 {
     uint64_t count = 0;
-    const size_t ndigits = read_count(text, &count);
+    const size_t ndigits = read_decimal(text.data, text.len, &count);
     if (ndigits == 0) {
         return wrong("B needs a number of lines, such as B 500 A");
     }

@@ -27,11 +27,8 @@ enum {
 
 static bool is_number(struct unseen_bytes word)
 {
-    size_t n = 0;
-    while (n < word.len && is_digit(word.data[n])) {
-        n++;
-    }
-    return n == word.len && n > 0;
+    uint64_t number;
+    return word.len > 0 && read_decimal(word.data, word.len, &number) == word.len;
 }
 
 static void put_squid_result(struct connection *c, struct unseen_bytes id, const char *result)
