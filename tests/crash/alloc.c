@@ -19,8 +19,9 @@
 #include "pair.h"
 
 enum {
-    NEXTRA = 600,  /* keys beside those of the pair */
-    NDEAD = 66000, /* keys of 8 bytes, added and removed: 1 MiB */
+    NEXTRA = 600,              /* keys beside those of the pair */
+    NDEAD = 66000,             /* keys of 8 bytes, added and removed: 1 MiB */
+    NCOMMON = PAIR_NKEYS / 10, /* the keys of the last record */
     SITE_MAX = 5000,
     FAILURES_SHOWN = 20,
     ALL_RECORDS = (1 << PAIR_NRECORDS) - 1,
@@ -123,7 +124,7 @@ static size_t dead_log_len;
 static uint32_t nhanded;         /* extra keys that were handed to a commit */
 static uint32_t ncommitted;      /* and those of a commit that has succeeded */
 static bool changed_early;       /* a draft wrote to the store itself */
-static enum unseen_status acted; /* what `allow` ended with */
+static enum unseen_status acted; /* what `allow` or `merge` ended with */
 
 static struct unseen_bytes extra(uint32_t i, char buf[static 32])
 {
@@ -233,10 +234,12 @@ static enum unseen_status merge_from(const char *name, const char *into,
 
 static enum unseen_status merge(void)
 {
-    return merge_from("s", "all", UNSEEN_STORE_CREATE);
+    acted = merge_from("s", "all", UNSEEN_STORE_CREATE);
+    return acted;
 }
 
-/* The store keeps its records, or gets those of the other one as well. */
+/* The store keeps its records, or gets those of the other one as well. Both have the keys of the
+ * last record. */
 static enum unseen_status merge_into(void)
 {
     return merge_from("_more", "s", UNSEEN_STORE_DRAFT);
@@ -348,8 +351,8 @@ static const struct situation {
     {"go on from a torn end", prepare_torn, go_on, true},
     {"go on with a damaged header", prepare_header, go_on, true},
     {"read", prepare_image, look, true},
-    {"merge", prepare_log, merge, false},
-    {"merge into a store", prepare_image, merge_into, false},
+    {"merge", prepare_log, merge, true},
+    {"merge into a store", prepare_image, merge_into, true},
     {"allow", prepare_image, allow, true},
     {"go on and rewrite", prepare_dead, go_on_dead, true},
     {"rewrite", prepare_image, rewrite, true},
@@ -430,6 +433,49 @@ static bool answers_are_right(const struct unseen_store *store, unsigned records
                          pair_answers(&pair, unseen_store_set(store), records));
 }
 
+static uint64_t count_keys(const struct unseen_store *store)
+{
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    crash_require(unseen_set_stats(unseen_store_set(store), &stats) == UNSEEN_OK, "stats");
+    return stats.nkeys;
+}
+
+/* The new store has all keys if the merge has succeeded; by time it has all or none. */
+static void judge_merged(const struct situation *s)
+{
+    struct unseen_store *store = NULL;
+    if (unseen_store_open(&store, crash_path("all"), NULL, NULL) != UNSEEN_OK) {
+        if (acted == UNSEEN_OK) {
+            wrong(s, "the merged store cannot be opened");
+        }
+        return;
+    }
+    pair_told = 0;
+    if ((acted == UNSEEN_OK || (pair_window > 0 && count_keys(store) > 0)) &&
+        !pair_answers(&pair, unseen_store_set(store), ALL_RECORDS)) {
+        wrong(s, "a part of a merge is there");
+    }
+    crash_require(unseen_store_close(store, NULL) == UNSEEN_OK, "close");
+}
+
+/* When the last record of the pair has left, the keys of the other store are there. */
+static void judge_later(const struct situation *s, struct unseen_store *store)
+{
+    uint8_t verdicts[NCOMMON];
+    uint32_t n = 0;
+    crash_require(pair_tell_time(store, PAIR_NRECORDS - 1 + PAIR_LEAVES_AFTER) == UNSEEN_OK &&
+                      unseen_set_contains_keys(unseen_store_set(store),
+                                               pair.keys + PAIR_NKEYS - NCOMMON, NCOMMON, verdicts,
+                                               NULL) == UNSEEN_OK,
+                  "contains");
+    for (size_t i = 0; i < NCOMMON; i++) {
+        n += verdicts[i] == UNSEEN_SEEN;
+    }
+    if (n != NCOMMON || count_keys(store) != NCOMMON + NEXTRA) {
+        wrong(s, "a key of both stores does not leave with the later time");
+    }
+}
+
 /* The store is what was committed. */
 static void judge_store(const struct situation *s)
 {
@@ -459,6 +505,9 @@ static void judge_store(const struct situation *s)
     if (s->act == merge_into && !all_or_nothing(store)) {
         wrong(s, "a part of a merge is there");
     }
+    if (s->act == merge) {
+        judge_merged(s);
+    }
     struct unseen_store_info info = {.size = sizeof(info)};
     crash_require(unseen_store_info(store, &info) == UNSEEN_OK, "info");
     if (s->act == allow && info.nallowed != PAIR_NALLOWED + (acted == UNSEEN_OK ? NEXTRA : 0)) {
@@ -466,6 +515,9 @@ static void judge_store(const struct situation *s)
     }
     if (!extras_are_right(store)) {
         wrong(s, "what was committed is lost, or what was not is there");
+    }
+    if (s->act == merge_into && pair_window > 0 && ncommitted == NEXTRA) {
+        judge_later(s, store);
     }
     crash_require(unseen_store_close(store, NULL) == UNSEEN_OK, "close");
     if (s->act != look && s->prepare != prepare_torn && s->prepare != prepare_header &&
@@ -510,9 +562,15 @@ static void make_more(void)
 {
     const struct unseen_store_options options = pair_options(UNSEEN_STORE_CREATE);
     struct unseen_store *store = NULL;
+    uint8_t verdicts[NCOMMON];
     nhanded = ncommitted = 0;
+    (void)unlink(crash_path("_more"));
     crash_require(unseen_store_open(&store, crash_path("_more"), &options, NULL) == UNSEEN_OK,
                   "open");
+    crash_require(pair_tell_time(store, PAIR_NRECORDS) == UNSEEN_OK, "expire");
+    crash_require(unseen_store_add_keys(store, pair.keys + PAIR_NKEYS - NCOMMON, NCOMMON, verdicts,
+                                        NULL) == UNSEEN_OK,
+                  "add");
     crash_require(add_extras(store, NEXTRA) == UNSEEN_OK, "add");
     crash_require(unseen_store_close(store, NULL) == UNSEEN_OK, "close");
 }
@@ -581,6 +639,7 @@ int main(int argc, char **argv)
     pair_make(&pair, crash_path("s"), 3);
     free(dead_log);
     make_dead();
+    make_more();
     run_situations(plant);
     pair_free(&pair);
     free(dead_log);

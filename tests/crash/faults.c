@@ -71,6 +71,14 @@ static struct crash_job merge_job(void)
                                        crash_path("_store1"), crash_path("_store2")}};
 }
 
+/* By time: the log is written anew. */
+static struct crash_job merge_year_job(void)
+{
+    struct crash_job job = merge_job();
+    job.args[6] = "--window=1y";
+    return job;
+}
+
 static struct crash_job repair_job(void)
 {
     return (struct crash_job){.args = {faults.tool, "repair", crash_path("s")}};
@@ -168,6 +176,16 @@ static void two_stores(void)
     crash_write_more(faults.tool, NMORE);
 }
 
+/* No key leaves in a year. */
+static void stores_of_a_year(void)
+{
+    struct crash_job job = named_job();
+    job.args[8] = "--window=1y";
+    crash_write_urls(crash_path("_in"), 0, NKNOWN);
+    require_run(job);
+    crash_write_more(faults.tool, NMORE);
+}
+
 static void damage(size_t at)
 {
     size_t len = 0;
@@ -222,6 +240,8 @@ static const struct situation {
     {"rewrite itself", mostly_dead, named_job, named_job, true, "s.unseen-new", 22},
     {"window", window, window_job, window_next, true, NULL, 0},
     {"merge", two_stores, merge_job, named_job, true, "s.draft.unseen-new", 34},
+    {"merge by time", stores_of_a_year, merge_year_job, named_job, true, "s.draft.new.unseen-new",
+     0},
     {"verify", known, verify_job, named_job, true, NULL, 0},
     {"repair", damaged_record, repair_job, standard_job, false, NULL, 0},
 };
@@ -365,7 +385,7 @@ static bool run_case(struct fault_case *c, const struct disk_state *base)
     if (c->hit[0] != '-') {
         faults.ncases++;
         judge_faulted(c, status);
-        if (c->situation->job == merge_job) {
+        if (c->situation->job == merge_job || c->situation->job == merge_year_job) {
             judge_merge(c, status);
         }
         judge_next(c);

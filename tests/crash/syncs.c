@@ -42,6 +42,7 @@ enum kind {
     REMOVE, /* the last URLs of crash_dead_begin */
     MERGE,  /* into a store that does not exist, or that the killed run has made */
     MERGE_INTO,
+    MERGE_YEAR, /* by time, into a store that does not exist: no key leaves in a year */
     REWRITE,
     REPAIR,
     UPDATE, /* of a list */
@@ -172,10 +173,12 @@ static struct crash_job merge_job(const struct step *step)
         snprintf(stores[i], sizeof(stores[i]), "%s", merged_store(step->end - 100 + 100 * i));
     }
     const char *s = crash_path("s");
+    const char *window = step->kind == MERGE_YEAR ? "--window=1y" : NULL;
     if (step->kind == MERGE_INTO || crash_exists(s)) {
-        return (struct crash_job){.args = {syncs.tool, "merge", "--into", s, stores[0], stores[1]}};
+        return (struct crash_job){
+            .args = {syncs.tool, "merge", "--into", s, stores[0], stores[1], window}};
     }
-    return (struct crash_job){.args = {syncs.tool, "merge", s, stores[0], stores[1]}};
+    return (struct crash_job){.args = {syncs.tool, "merge", s, stores[0], stores[1], window}};
 }
 
 static struct crash_job window_job(void)
@@ -211,6 +214,7 @@ static struct crash_job step_job(const struct step *step)
             .args = {syncs.tool, "remove", "-j", "1", store, crash_path("_dead_last")}};
     case MERGE:
     case MERGE_INTO:
+    case MERGE_YEAR:
         return merge_job(step);
     case REWRITE:
         return (struct crash_job){.args = {syncs.tool, "rewrite", store}};
@@ -455,7 +459,7 @@ static size_t length_of(const struct disk_state *state, const char *name)
 
 static bool is_merge(enum kind kind)
 {
-    return kind == MERGE || kind == MERGE_INTO;
+    return kind == MERGE || kind == MERGE_INTO || kind == MERGE_YEAR;
 }
 
 /* Such a step leaves a new log in place of the old one. */
@@ -910,6 +914,7 @@ static const struct scenario scenarios[] = {
      .steps = {{MERGE_INTO, 300, NULL}},
      .redundant = "1/s 1 b, 1/. 1 b, 1/s.new 1 h, 1/s.new 2 h, 1/s.new 3 h",
      .filled = 150},
+    {.name = "merge by time", .steps = {{MERGE_YEAR, 300, NULL}}},
     {.name = "repair of a record",
      .prepare = damaged_record,
      .steps = {{REPAIR, 250, NULL}},
