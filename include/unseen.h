@@ -1177,7 +1177,8 @@ UNSEEN_API enum unseen_status unseen_store_output(struct unseen_store *store, in
  *
  * Errors:
  *   - as unseen_store_commit
- *   - IMAGE
+ *   - IMAGE: the next opening takes longer
+ *   - CORRUPT: all is committed, but damage was met; unseen_store_repair mends it
  *   - UNSUPPORTED: no log, and changes that the filter cannot take back
  * Threads: one.
  * Time: two syncs; with an image to write, linear in the memory of the set. */

@@ -597,15 +597,21 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
     return opened;
 }
 
-/* All changes are committed, but the image could not be written; or without a log nothing is. */
+/* All changes are committed, but the image could not be written, or damage was met; or without a
+ * log nothing is. */
 static void report_untidy(const char *path, const struct seen_options *o,
                           const struct unseen_error *error, bool no_log)
 {
-    if (no_log || error->status != UNSEEN_ERR_IMAGE) {
+    const bool is_damage = error->status == UNSEEN_ERR_CORRUPT;
+    if (no_log || (error->status != UNSEEN_ERR_IMAGE && !is_damage)) {
         stores_report_commit(path, o, error); /* without a log, the image is all that there is */
         return;
     }
     message_error("%s", message_of(error));
+    if (is_damage) {
+        message_hint("unseen repair %s", typed_quoted(path));
+        return;
+    }
     message_hint("nothing is lost: %s has everything, the next run only takes longer to open it",
                  path);
 }

@@ -613,13 +613,15 @@ static enum unseen_status save_without_log(struct unseen_store *store, struct un
     return status;
 }
 
-/* The image could not be written. No key is lost: all of them are in the log. */
-static enum unseen_status image_failed(struct unseen_error *error)
+/* The image could not be written, or the log not be written anew. No key is lost: all of them are
+ * in the log. Damage that was met is still there. */
+static enum unseen_status image_failed(enum unseen_status cause, struct unseen_error *error)
 {
+    const enum unseen_status status = cause == UNSEEN_ERR_CORRUPT ? cause : UNSEEN_ERR_IMAGE;
     if (error) {
-        error->status = UNSEEN_ERR_IMAGE;
+        error->status = status;
     }
-    return UNSEEN_ERR_IMAGE;
+    return status;
 }
 
 /* The set has changes that were not handed over, and its filter cannot take them back. An image of
@@ -653,7 +655,7 @@ static enum unseen_status store_finish(struct unseen_store *store, struct unseen
     }
     if (status != UNSEEN_OK) {
         (void)unseen__log_append_end(&store->log, NULL); /* what was committed goes on counting */
-        return image_failed(error);
+        return image_failed(status, error);
     }
     if (!store->is_rewritten && !undo_waiting(store)) {
         return no_log && store->is_changed ? cannot_save(store, error) : UNSEEN_OK;
@@ -669,7 +671,7 @@ static enum unseen_status store_finish(struct unseen_store *store, struct unseen
         /* Behind the image, which must not cover a record that is not synced. */
         status = unseen__log_append_end(&store->log, error);
     }
-    return status == UNSEEN_OK ? UNSEEN_OK : image_failed(error);
+    return status == UNSEEN_OK ? UNSEEN_OK : image_failed(status, error);
 }
 
 enum unseen_status unseen_store_close(struct unseen_store *store, struct unseen_error *error)

@@ -66,4 +66,20 @@ damage
 pass_time 86402
 run -s v.unseen one
 unremembered
+
+# A server that ends writes a log anew of which most is dead. Damage in it is no matter of a slower start.
+seq 200000 | "$UNSEEN" add -p none --seed 1 s.unseen
+mkfifo ask
+"$UNSEEN" serve s.unseen < ask > answers 2> err &
+server=$!
+exec 3> ask
+seq 100000 | sed 's/^/R /' >&3
+answered() { [ "$(wc -l < answers)" = 100001 ]; }
+eventually answered
+printf 'damage' | dd of=s.unseen bs=1 seek=20000 conv=notrunc 2> /dev/null
+exec 3>&-
+wait $server
+holds [ $? = 2 ]
+holds grep -q '^unseen: error: s.unseen is damaged: bytes ' err
+holds [ "$(grep hint: err)" = 'unseen: hint: unseen repair s.unseen' ]
 finish

@@ -557,7 +557,7 @@ static void test_damage_meanwhile(void)
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
     const uint64_t end = test_store_info(store).log_bytes;
     test_file_flip(path, end - 100);
-    CHECK(unseen_store_close(store, &error) == UNSEEN_ERR_IMAGE);
+    CHECK(unseen_store_close(store, &error) == UNSEEN_ERR_CORRUPT);
     CHECK(strstr(error.text, "is damaged") != NULL);
     CHECK_EQ(size_of(path), end + END_LEN);
     CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_ERR_CORRUPT);

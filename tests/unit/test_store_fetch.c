@@ -273,7 +273,7 @@ static void test_save(void)
     }
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
     test_file_flip(image, 1 << 19);
-    CHECK(unseen_store_close(store, &error) == UNSEEN_ERR_IMAGE);
+    CHECK(unseen_store_close(store, &error) == UNSEEN_ERR_CORRUPT);
     CHECK(strstr(error.text, image) && strstr(error.text, "is damaged"));
     CHECK(unseen_store_repair(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
     store = open_store(UNSEEN_STORE_WRITE);
