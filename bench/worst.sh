@@ -154,14 +154,15 @@ def used(pid):
     return sum(int(open(f"{threads}/{thread}/schedstat").read().split()[0]) for thread in os.listdir(threads))
 
 
-def ask(served, options, requests):
-    """ns of a server for each byte of many requests that come at once."""
-    address = path("socket")
-    command = [tool, "serve", *options, "--listen", f"unix:{address}", path(served)]
+SOCKET = path("socket")
+
+
+def ask(command, requests):
+    """ns of a server, which listens at SOCKET, for each byte of many requests that come at once."""
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         with socket.socket(socket.AF_UNIX) as client:
-            while client.connect_ex(address) != 0:
+            while client.connect_ex(SOCKET) != 0:
                 if server.poll() is not None:
                     sys.exit(f"{' '.join(command)} has ended")
                 time.sleep(0.01)
@@ -171,6 +172,10 @@ def ask(served, options, requests):
     finally:
         server.terminate()
         server.wait()
+
+
+def ask_serve(served, options, one):
+    return ask([tool, "serve", *options, "--listen", f"unix:{SOCKET}", path(served)], one * (size // len(one)))
 
 
 def converse(client, requests):
@@ -192,28 +197,47 @@ def make(arguments, text):
 
 
 make(["add", path("store.unseen")], b"http://a.example/\n")
+make(["add", "-p", "aggressive", path("aggressive.unseen")], b"http://a.example/\n")
 make(["build", path("urls.list")], b"http://bad.example/\n")
 make(["build", "--kind", "mail", path("mail.list")], b"bad.example\n")
 NAMES = {"ordinary": b"www.example.com", "a name of ligatures": "\ufdfa".encode() * 28 + b".com", "a name of squared words": "\u3300.".encode() * 60 + b"com"}
-PROTOCOLS = {
-    "lines": ("store.unseen", [], b"C http://%s/news/story\n"),
-    "lines, batches": ("store.unseen", [], b"B 2 C\nhttp://%s/news/story\nhttp://%s/news/story\n"),
-    "squid": ("urls.list", ["--protocol", "squid"], b"http://%s/news/story - - GET\n"),
-    "squid-rewrite": ("urls.list", ["--protocol", "squid-rewrite", "--redirect", "http://a/"], b"http://%s/news/story - - GET\n"),
-    "tcp-table": ("urls.list", ["--protocol", "tcp-table"], b"get http://%s/news/story\n"),
-    "socketmap": ("urls.list", ["--protocol", "socketmap"], b"%d:m http://%s/news/story,"),
-    "postfix-policy": ("mail.list", ["--protocol", "postfix-policy"], b"request=smtpd_access_policy\nsender=a@%s\n\n"),
-    "http-auth": ("urls.list", ["--protocol", "http-auth"], b"GET / HTTP/1.1\r\nHost: a\r\nX-Url: http://%s/news/story\r\n\r\n"),
+MIB = 1 << 20
+PROTOCOLS = {  # and the longest request
+    "lines": ("store.unseen", [], b"C http://%s/news/story\n", MIB),
+    "lines, aggressive": ("aggressive.unseen", [], b"C http://%s/news/story\n", MIB),
+    "lines, batches": ("store.unseen", [], b"B 2 C\nhttp://%s/news/story\nhttp://%s/news/story\n", 2 * MIB),
+    "squid": ("urls.list", ["--protocol", "squid"], b"http://%s/news/story - - GET\n", 64 << 10),
+    "squid-rewrite": ("urls.list", ["--protocol", "squid-rewrite", "--redirect", "http://a/"], b"http://%s/news/story - - GET\n", 64 << 10),
+    "tcp-table": ("urls.list", ["--protocol", "tcp-table"], b"get http://%s/news/story\n", 4096),
+    "socketmap": ("urls.list", ["--protocol", "socketmap"], b"%d:m http://%s/news/story,", 100000),
+    "postfix-policy": ("mail.list", ["--protocol", "postfix-policy"], b"request=smtpd_access_policy\nsender=a@%s\n\n", 64 << 10),
+    "http-auth": ("urls.list", ["--protocol", "http-auth"], b"GET / HTTP/1.1\r\nHost: a\r\nX-Url: http://%s/news/story\r\n\r\n", 64 << 10),
 }
-for protocol, (served, options, form) in PROTOCOLS.items():
+
+
+def request(form, name):
+    text = form.replace(b"%s", name)
+    return text.replace(b"%d", b"%d" % (len(text) - len("%d:,")))
+
+
+def longest_request(served, options, form, longest):
+    """ms of a server for a request of ASCII that is as long as may be, and its unit."""
+    found = []
+    for start in b"e.com/", b"e.com/?", b"":
+        for unit in b"\x7f&", b"&\x7f", b",&<", b"%25", b"\\", b"a/../", b"//a", b"a.":
+            one = request(form, start + unit * ((longest - len(form)) // form.count(b"%s") // len(unit) - len(start)))
+            ns = statistics.median(ask_serve(served, options, one) for _ in range(rounds))
+            found.append((ns * len(one) / 1e6, start + unit))
+    return max(found)
+
+
+for protocol, (served, options, form, longest) in PROTOCOLS.items():
     for what, name in NAMES.items():
-        if protocol == "socketmap":
-            one = form % (len(name) + len("m http:///news/story"), name)
-        else:
-            one = form.replace(b"%s", name)
-        ns = statistics.median(ask(served, options, one * (size // len(one))) for _ in range(rounds))
+        ns = statistics.median(ask_serve(served, options, request(form, name)) for _ in range(rounds))
         base = ns if what == "ordinary" else base
         report(f"serve, {protocol}, {what}", ns, base, 100)
+    ms, text = longest_request(served, options, form, longest)
+    print(f"serve, {protocol}, the longest request, {text.decode()!a}: {ms:.2f} ms", flush=True)
 
 
 def command(*words):
@@ -221,24 +245,9 @@ def command(*words):
 
 
 def ask_module(one):
-    """ns of a Redis server with the module for each byte of many commands that come at once."""
-    requests = command(b"UNSEEN.ADD", b"key", b"first") + one * (size // len(one)) + command(b"QUIT")
-    address = path("redis")
     module = os.path.join(os.path.dirname(os.path.abspath(tool)), "unseen.so")
-    redis = ["redis-server", "--port", "0", "--unixsocket", address, "--dir", work.name, "--save", "", "--loadmodule", module]
-    server = subprocess.Popen(redis, stdout=subprocess.DEVNULL)
-    try:
-        with socket.socket(socket.AF_UNIX) as client:
-            while client.connect_ex(address) != 0:
-                if server.poll() is not None:
-                    sys.exit("redis-server has ended")
-                time.sleep(0.01)
-            began = used(server.pid)
-            converse(client, requests)
-        return (used(server.pid) - began) / len(requests)
-    finally:
-        server.terminate()
-        server.wait()
+    redis = ["redis-server", "--port", "0", "--unixsocket", SOCKET, "--dir", work.name, "--save", "", "--loadmodule", module]
+    return ask(redis, command(b"UNSEEN.ADD", b"key", b"first") + one * (size // len(one)) + command(b"QUIT"))
 
 
 COMMANDS = {
