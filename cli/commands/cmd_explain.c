@@ -202,23 +202,33 @@ static bool explain_all(const struct explain *x, const struct unseen_url *url,
     return true;
 }
 
-/* If the URLs are the same under these options, says so; `option` and `name` are how to ask for
- * them. Skips a rule that the profile does not have. */
-static bool try_options(struct explain *x, const struct unseen_url_options *options,
-                        const char *option, const char *name)
+/* *same_out: the URLs are the same under these options. *refused_out: the profile does not have one
+ * of the rules, or the rule needs names. */
+static bool explain_under(struct explain *x, const struct unseen_url_options *options,
+                          bool *refused_out, bool *same_out)
 {
     struct unseen_url *url = NULL;
     const enum unseen_status status = unseen_url_create(&url, options, NULL);
-    if (status == UNSEEN_ERR_ARGUMENT) {
-        return true;
-    }
+    *refused_out = status == UNSEEN_ERR_ARGUMENT;
+    *same_out = false;
     if (status != UNSEEN_OK) {
-        message_error("cannot try %s %s: %s", option, name, unseen_status_string(status));
-        return false;
+        return *refused_out || message_no_memory();
     }
     const bool done = explain_all(x, url, x->tried);
+    *same_out = done && explanation_is_same(x->tried, x->nlist);
     unseen_url_free(url);
-    if (done && explanation_is_same(x->tried, x->nlist)) {
+    return done;
+}
+
+/* If the URLs are the same under these options, says so; `option` and `name` are how to ask for
+ * them. */
+static bool try_options(struct explain *x, const struct unseen_url_options *options,
+                        const char *option, const char *name)
+{
+    bool refused;
+    bool same;
+    const bool done = explain_under(x, options, &refused, &same);
+    if (same) {
         (x->o->print.json ? json_found : text_found)(x, option, name);
         x->nfound++;
     }
@@ -304,22 +314,10 @@ static bool try_rules(struct explain *x, struct trial *t)
     return done;
 }
 
-/* *same_out: the URLs are the same under the rules. A rule that the profile does not have, or that
- * needs names, is refused. */
 static bool try_trial(struct explain *x, const struct trial *t, bool *refused_out, bool *same_out)
 {
-    struct unseen_url *url = NULL;
     const struct unseen_url_options options = trial_options(x, t);
-    const enum unseen_status status = unseen_url_create(&url, &options, NULL);
-    *refused_out = status == UNSEEN_ERR_ARGUMENT;
-    *same_out = false;
-    if (status != UNSEEN_OK) {
-        return *refused_out || message_no_memory();
-    }
-    const bool done = explain_all(x, url, x->tried);
-    *same_out = done && explanation_is_same(x->tried, x->nlist);
-    unseen_url_free(url);
-    return done;
+    return explain_under(x, &options, refused_out, same_out);
 }
 
 /* Collects every rule that the profile takes beside the others: what keeps something off, all else

@@ -121,6 +121,20 @@ static inline uint64_t popcount_portable(uint64_t x)
     return x * UINT64_C(0x0101010101010101) >> 56;
 }
 
+/* The number of 1 bits in len bytes. */
+static inline uint64_t popcount_bytes(const uint8_t *bytes, size_t len)
+{
+    uint64_t n = 0;
+    size_t i = 0;
+    for (; i + 8 <= len; i += 8) {
+        n += popcount_portable(load_le64(bytes + i));
+    }
+    for (; i < len; i++) {
+        n += popcount_portable(bytes[i]);
+    }
+    return n;
+}
+
 /* The place of the lowest 1 bit; x is not 0. */
 static inline unsigned lowest_bit(uint64_t x)
 {

@@ -10,7 +10,7 @@ const struct blocks_kind unseen__block_kind = {
     .cells = 8 * UNSEEN__LINE,
     .cell_bits = 1,
     .fpr_min = 1e-12,
-    .count = unseen__count_bits,
+    .count = popcount_bytes,
     .portable = unseen__block_portable,
 #if UNSEEN_X86
     .avx2 = unseen__block_avx2,

@@ -378,7 +378,7 @@ static enum unseen_status bloom_load_finish(struct unseen__filter *filter)
     }
     const enum unseen_status status = unseen__line_array_load_finish(&b->array, &b->allocator);
     if (status == UNSEEN_OK) {
-        b->nset = unseen__count_bits(b->bits, (size_t)(b->m / 8));
+        b->nset = popcount_bytes(b->bits, (size_t)(b->m / 8));
     }
     return status;
 }

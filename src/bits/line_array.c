@@ -188,15 +188,6 @@ enum unseen_status unseen__line_array_load_finish(struct unseen__line_array *arr
 
 /* ---- bits ---- */
 
-uint64_t unseen__count_bits(const uint8_t *bytes, size_t n)
-{
-    uint64_t nbits = 0;
-    for (size_t i = 0; i < n; i += 8) {
-        nbits += popcount_portable(load_le64(bytes + i));
-    }
-    return nbits;
-}
-
 uint64_t unseen__line_array_merge(struct unseen__line_array *array, const uint8_t *piece,
                                   size_t len)
 {

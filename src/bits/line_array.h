@@ -57,9 +57,6 @@ enum unseen_status unseen__line_array_load_finish(struct unseen__line_array *arr
 size_t unseen__line_array_overlap(const struct unseen__line_array *array, const uint8_t *piece,
                                   size_t len, const uint8_t **bytes_out, size_t *offset_out);
 
-/* The number of set bits in n bytes; n is a multiple of 8. */
-uint64_t unseen__count_bits(const uint8_t *bytes, size_t n);
-
 /* Sets the bits of the owned part of a piece. Returns how many bits of that part are set then. */
 uint64_t unseen__line_array_merge(struct unseen__line_array *array, const uint8_t *piece,
                                   size_t len);

@@ -118,19 +118,6 @@ static bool piece_grow(struct unseen_foreign *f)
     return true;
 }
 
-static uint64_t count_bits(const uint8_t *p, size_t len)
-{
-    uint64_t n = 0;
-    size_t i = 0;
-    for (; i + 8 <= len; i += 8) {
-        n += popcount_portable(load_le64(p + i));
-    }
-    for (; i < len; i++) {
-        n += popcount_portable(p[i]);
-    }
-    return n;
-}
-
 /* True if none of the len bytes, the next in the row, has a bit beyond the bits of the link. */
 static bool ends_with_zeros(const struct unseen_foreign *f, const struct foreign_link *link,
                             const uint8_t *p, size_t len)
@@ -175,7 +162,7 @@ enum unseen_status unseen_foreign_append(struct unseen_foreign *f, const void *b
         if (!ends_with_zeros(f, link, p, n)) {
             return UNSEEN_ERR_CORRUPT;
         }
-        link->nset += count_bits(p, n);
+        link->nset += popcount_bytes(p, n);
         f->nhere += n;
         f->current += f->nhere == link->end;
         p += n;
