@@ -19,8 +19,6 @@
 #include "hash/chunk.h"
 #include "log/log.h"
 
-static const char NEW_SUFFIX[] = ".image.unseen-new";
-
 enum {
     BUF_LEN = 1 << 20,
     CHUNK_OVERHEAD = CHUNK_HEAD + CHUNK_TAIL
@@ -287,7 +285,7 @@ enum unseen_status unseen__image_write(const struct unseen__log *log,
 {
     const struct unseen_allocator *allocator = &log->allocator;
     char *name = unseen__path_with(allocator, log->file, UNSEEN__IMAGE_SUFFIX);
-    char *new_name = unseen__path_with(allocator, log->file, NEW_SUFFIX);
+    char *new_name = unseen__path_with(allocator, log->file, UNSEEN__NEW_IMAGE_SUFFIX);
     struct writer w = {.fd = -1, .name = new_name, .buf = unseen__alloc(allocator, BUF_LEN, 64)};
     enum unseen_status status = name && new_name && w.buf
                                     ? check_image_name(name, error)

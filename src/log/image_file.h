@@ -8,7 +8,8 @@
 #include "hash/chunk_file.h"
 #include "log/log.h"
 
-#define UNSEEN__IMAGE_SUFFIX ".image" /* behind the path of a store */
+#define UNSEEN__IMAGE_SUFFIX     ".image"                           /* behind the path of a store */
+#define UNSEEN__NEW_IMAGE_SUFFIX UNSEEN__IMAGE_SUFFIX ".unseen-new" /* while it is written */
 
 struct unseen__image {
     struct unseen_allocator allocator;

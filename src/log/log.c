@@ -28,6 +28,7 @@
 #include "base/lock.h"
 #include "base/memory.h"
 #include "base/own.h"
+#include "log/image_file.h"
 
 static const char NEW_SUFFIX[] = ".unseen-new";
 static const char DRAFT_SUFFIX[] = ".draft.unseen-new";
@@ -604,8 +605,23 @@ enum unseen_status unseen__log_append_end(struct unseen__log *log, struct unseen
     return log->ends_open ? unseen__log_append_empty(log, false, error) : UNSEEN_OK;
 }
 
+/* A new log or image that a killed process has left is of no use. Only the holder of the lock
+ * writes such a file. If this fails, the file is harmless. */
+static void remove_left(const struct unseen__log *log)
+{
+    static const char *const suffixes[] = {NEW_SUFFIX, UNSEEN__NEW_IMAGE_SUFFIX};
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        char *left = unseen__path_with(&log->allocator, log->file, suffixes[i]);
+        if (left) {
+            (void)unlink(left);
+        }
+        unseen__path_free(&log->allocator, left);
+    }
+}
+
 enum unseen_status unseen__log_settle(struct unseen__log *log, struct unseen_error *error)
 {
+    remove_left(log);
     uint64_t size = 0;
     int code = unseen__file_size(log->fd, &size);
     if (code == 0 && size > log->end) {

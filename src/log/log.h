@@ -103,7 +103,7 @@ enum unseen_status unseen__log_append_empty(struct unseen__log *log, bool sync,
 enum unseen_status unseen__log_append_end(struct unseen__log *log, struct unseen_error *error);
 
 /* Cuts off the bytes behind the last intact record, and makes the rest and the file's name
- * durable. */
+ * durable. Removes what a killed writer has left of a new log or a new image. */
 enum unseen_status unseen__log_settle(struct unseen__log *log, struct unseen_error *error);
 
 /* Leads the header to a later record; all before it is durable and will not be read again. Returns

@@ -258,4 +258,28 @@ run rewrite v.unseen
 expect 2 '' '*'
 run verify v.unseen
 expect 0 '*' ''
+
+# A killed rewrite leaves a new log, and a killed close an image. The next writer takes them away; a reader and a writer
+# that has to wait do not: the files may be in use.
+echo http://left.example/ > one
+run add left.unseen one
+mkfifo held
+"$UNSEEN" add left.unseen held 2> holder_err &
+holder=$!
+exec 3> held
+waits() { "$UNSEEN" add left.unseen one 2>&1 | grep -q 'is being written to'; }
+eventually waits
+touch left.unseen.unseen-new left.unseen.image.unseen-new
+run add left.unseen one
+expect 2 '' '*'
+run check left.unseen one
+expect 0 '*' ''
+holds [ -e left.unseen.unseen-new ]
+holds [ -e left.unseen.image.unseen-new ]
+exec 3>&-
+wait $holder
+run add left.unseen one
+expect 0 '' ''
+holds [ ! -e left.unseen.unseen-new ]
+holds [ ! -e left.unseen.image.unseen-new ]
 finish

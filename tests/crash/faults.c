@@ -237,7 +237,7 @@ static const struct situation {
     {"torn end", torn, named_job, named_job, true, NULL, 0},
     {"damaged header", damaged_header, named_job, named_job, true, NULL, 0},
     {"rewrite", known, rewrite_job, named_job, true, NULL, 0},
-    {"rewrite itself", mostly_dead, named_job, named_job, true, "s.unseen-new", 22},
+    {"rewrite itself", mostly_dead, named_job, named_job, true, "open s.unseen-new", 21},
     {"window", window, window_job, window_next, true, NULL, 0},
     {"merge", two_stores, merge_job, named_job, true, "s.draft.unseen-new", 34},
     {"merge by time", stores_of_a_year, merge_year_job, named_job, true, "s.draft.new.unseen-new",
@@ -343,6 +343,10 @@ static void judge_next(const struct fault_case *c)
         struct crash_job verify = verify_job();
         if (crash_run(&verify) != 0) {
             wrong(c, "verify finds damage after the next run", crash_messages());
+        }
+        if (crash_exists(crash_path("s.unseen-new")) ||
+            crash_exists(crash_path("s.image.unseen-new"))) {
+            wrong(c, "the next run leaves what was being written", "");
         }
     }
 }
