@@ -1014,6 +1014,11 @@ static void test_rewritten_clock(void)
     CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
     reset_clock(START, false);
     CHECK_EQ(test_store_info(m.store).clock, START + 5000);
+    /* Nor if no key is left, and so no record but the one that says the time. */
+    CHECK(unseen_store_remove_keys(m.store, m.keys, 100, verdicts, NULL) == UNSEEN_OK);
+    CHECK(unseen_store_commit(m.store, &error) == UNSEEN_OK);
+    reset_clock(START, false);
+    CHECK_EQ(test_store_info(m.store).clock, START + 5000);
     test_store_close(m.store);
 }
 
