@@ -82,6 +82,14 @@ static bool check_options(const struct seen *m)
     const bool is_redis = redis_url_is(o->path);
     if (o->filter || (o->fpr > 0 && !is_redis) || o->capacity > 0 || o->seed.len || o->key_bits ||
         o->no_log || o->file_mode || o->like || o->window > 0 || o->has_line_times) {
+        if (is_redis && o->window > 0) {
+            char window[STORES_WINDOW_CAP];
+            stores_window_text(o->window, window);
+            message_error("a set at %s has the window that its key was made with", o->path);
+            message_hint("redis-cli UNSEEN.RESERVE KEY WINDOW %s, then %s", window,
+                         typed_without(STORES_SETTINGS));
+            return false;
+        }
         if (is_redis) {
             message_error("a set at %s has a profile and a rate, and no other settings", o->path);
         } else {

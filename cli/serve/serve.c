@@ -94,6 +94,12 @@ static bool check_line_protocol(const struct options *o)
                      typed_quoted(o->input.files[0]));
         return false;
     }
+    if (o->seen.dry_run && makes_store(o)) {
+        message_error("-n only reads, and makes no store");
+        message_hint("options of a store belong to the command that makes it: %s",
+                     typed_without(STORES_SETTINGS));
+        return false;
+    }
     return check_reach(o);
 }
 

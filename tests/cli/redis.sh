@@ -106,6 +106,8 @@ run add -p none $set new
 expect 2 '' "unseen: error: the store at $set has the profile crawl/1, not none/1\nunseen: hint: unseen add '$set' new\n"
 run add --filter bloom --capacity 10 $set new
 expect 2 '' "unseen: error: a set at $set has a profile and a rate, and no other settings\nunseen: hint: unseen add '$set' new\n"
+run -s "$set" --window 90m new
+expect 2 '' "unseen: error: a set at $set has the window that its key was made with\nunseen: hint: redis-cli UNSEEN.RESERVE KEY WINDOW 90m, then unseen -s '$set' new\n"
 "$UNSEEN" add part.unseen new
 run add $set part.unseen
 expect 2 '' "unseen: error: part.unseen is a store, not a file of lines\nunseen: hint: a server takes lines, and a store keeps none\n"

@@ -161,6 +161,10 @@ if ! sanitized; then
     eventually has_followed
     full=$(resident $pid)
     full_reader=$(resident $reader)
+    # The time of day is set back meanwhile, and the servers see that.
+    awk '{ print $1, $1 - 500 }' "$UNSEEN_TEST_CLOCK" > clock.new
+    mv clock.new "$UNSEEN_TEST_CLOCK"
+    holds [ "$(keys_of unix:v.sock) $(keys_of unix:r.sock)" = '1000002 1000002' ]
     pass_time 102
     eventually is_small $pid "$full"
     eventually is_small $reader "$full_reader"
@@ -204,6 +208,28 @@ expect 0 'a\nb\n' ''
 kill $pid
 wait $pid
 holds grep -q 'the time of day was set from 1970-01-0.*Z to 1970-01-0.*Z, which is more than the window' serve.err
+hold_time
+
+# The time of day is set back while a server runs: its clock stands, and nobody has to ask for keys to leave when the
+# time of day has come by it again. Until then nothing leaves, however long the server is up.
+run add -p none --window 100 b.unseen first
+"$UNSEEN" serve b.unseen --listen unix:b.sock 2> serve.err &
+pid=$!
+eventually test -S b.sock
+set_clock() { # UP DAY
+    echo "$1 $2" > clock.new
+    mv clock.new "$UNSEEN_TEST_CLOCK"
+}
+keys_are() { [ "$(keys_of unix:b.sock)" = "$1" ]; }
+set_clock 1001 500
+eventually keys_are 2
+set_clock 1600 1099
+eventually keys_are 2
+set_clock 1700 1102
+eventually keys_are 0
+kill $pid
+wait $pid
+lacks warning serve.err
 hold_time
 
 # `add` takes lines for long: each comes at its own time.
@@ -279,6 +305,9 @@ for bad in 0 0.5s 101y 1mo; do
     done
 done
 holds [ ! -e n.unseen ]
+run serve -n v.unseen --window 100
+expect 2 '' "unseen: error: -n only reads, and makes no store
+unseen: hint: options of a store belong to the command that makes it: unseen serve -n v.unseen\n"
 for command in add serve; do
     run $command v.unseen --window 10m
     expect 2 '' "unseen: error: v.unseen has a window of 100 s, not of 600 s
