@@ -38,16 +38,18 @@ static PyObject *set_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     struct setting key_bits = {state, "key_bits", 0, UINT_MAX, 0};
     struct setting threads = {state, "threads", 0, UINT_MAX, 1};
     struct setting hashes = {state, "hashes", 0, UINT_MAX, 0};
+    struct real_setting fpr = {.name = "fpr"};
+    struct real_setting bits_per_key = {.name = "bits_per_key"};
     struct time_setting window = {.state = state, .name = "window"};
     struct time_setting now = {.state = state, .name = "now"};
     PyObject *profile = NULL;
     PyObject *rules = NULL;
     Py_ssize_t seed_len = 0;
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "|O$OzdO&O&z#O&O&dO&O&:Set", names, &profile, &rules, &options.filter,
-            &options.fpr, settings_number, &capacity, settings_number, &key_bits, &options.seed,
-            &seed_len, settings_number, &threads, settings_number, &hashes, &options.bits_per_key,
-            settings_window, &window, settings_time, &now)) {
+            args, kwargs, "|O$OzO&O&O&z#O&O&O&O&O&:Set", names, &profile, &rules, &options.filter,
+            settings_real, &fpr, settings_number, &capacity, settings_number, &key_bits,
+            &options.seed, &seed_len, settings_number, &threads, settings_number, &hashes,
+            settings_real, &bits_per_key, settings_window, &window, settings_time, &now)) {
         return NULL;
     }
     if (now.is_given && !window.is_given) {
@@ -64,6 +66,8 @@ static PyObject *set_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (!url) {
         return NULL;
     }
+    options.fpr = fpr.value;
+    options.bits_per_key = bits_per_key.value;
     options.capacity = capacity.value;
     options.key_bits = (unsigned)key_bits.value;
     options.threads = (unsigned)threads.value;

@@ -8,9 +8,21 @@
 
 static const double TIME_OF_2100 = 4102444800;
 
+/* bool is a number for Python; nobody means it. True, with a TypeError, if the object is one. */
+static bool refuses_bool(const char *name, PyObject *object)
+{
+    if (PyBool_Check(object)) {
+        PyErr_Format(PyExc_TypeError, "%s is a number, not %R", name, object);
+    }
+    return PyBool_Check(object);
+}
+
 int settings_number(PyObject *object, void *out)
 {
     struct setting *setting = out;
+    if (refuses_bool(setting->name, object)) {
+        return 0;
+    }
     PyObject *number = PyNumber_Index(object);
     if (!number) {
         return 0;
@@ -39,6 +51,16 @@ static int is_no_time(const struct time_setting *setting, const char *bounds, Py
     return 0;
 }
 
+int settings_real(PyObject *object, void *out)
+{
+    struct real_setting *setting = out;
+    if (refuses_bool(setting->name, object)) {
+        return 0;
+    }
+    setting->value = PyFloat_AsDouble(object);
+    return setting->value != -1 || !PyErr_Occurred();
+}
+
 int settings_window(PyObject *object, void *out)
 {
     static const char bounds[] = "a time from a second to 100 years, in seconds or as '90s', "
@@ -58,6 +80,9 @@ int settings_window(PyObject *object, void *out)
         PyErr_Clear();
         return is_no_time(setting, bounds, object);
     }
+    if (refuses_bool(setting->name, object)) {
+        return 0;
+    }
     const double seconds = PyFloat_AsDouble(object);
     if (seconds == -1 && PyErr_Occurred()) {
         return 0;
@@ -75,6 +100,9 @@ int settings_time(PyObject *object, void *out)
     struct time_setting *setting = out;
     if (object == Py_None) {
         return 1;
+    }
+    if (refuses_bool(setting->name, object)) {
+        return 0;
     }
     const double seconds = PyFloat_AsDouble(object);
     if (seconds == -1 && PyErr_Occurred()) {

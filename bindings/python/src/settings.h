@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whole numbers as arguments, which "K" and "I" of PyArg_Parse would cut; and times. */
+ * Numbers as arguments, of which "K" and "I" of PyArg_Parse would cut whole ones, and "d" would
+ * take True; and times. */
 #ifndef UNSEEN_PYTHON_SETTINGS_H
 #define UNSEEN_PYTHON_SETTINGS_H
 
@@ -20,6 +21,14 @@ struct setting {
 /* A converter ("O&") into a struct setting: TypeError, or SettingError for a number out of its
  * bounds. */
 int settings_number(PyObject *object, void *setting);
+
+/* The same for a number that need not be whole, without bounds. */
+struct real_setting {
+    const char *name;
+    double value;
+};
+
+int settings_real(PyObject *object, void *setting);
 
 /* A number of seconds, and what it is called. */
 struct time_setting {

@@ -79,6 +79,26 @@ static bool mode_of(const struct state *state, const char *text, enum unseen_sto
     }
 }
 
+/* Warns if the clock of a store with a window is ahead of the time of day, by which keys leave.
+ * False: the warning is an error. */
+static bool warn_of_clock(const struct collection *c)
+{
+    struct unseen_store_info info = {.size = sizeof(info)};
+    struct timespec t = {0, 0};
+    if (!c->has_window || unseen_store_info(c->store, &info) != UNSEEN_OK) {
+        return true;
+    }
+    (void)clock_gettime(CLOCK_REALTIME, &t); /* fails only for an unknown clock */
+    const uint64_t now = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+    const uint64_t slack = info.window / 1000 > 1000 ? info.window / 1000 : 1000;
+    return info.clock <= now + slack ||
+           PyErr_WarnFormat(PyExc_RuntimeWarning, 1,
+                            "%s: its clock is %llu s ahead of the time of day: until then nothing "
+                            "is forgotten; `unseen rewrite --reset-clock` sets it",
+                            PyBytes_AsString(c->path),
+                            (unsigned long long)((info.clock - now) / 1000)) == 0;
+}
+
 static PyObject *store_open(PyObject *module, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"path",   "profile",  "rules",    "mode", "filter",
@@ -94,19 +114,21 @@ static PyObject *store_open(PyObject *module, PyObject *args, PyObject *kwargs)
     struct setting capacity = {state, "capacity", 0, UINT64_MAX, 0};
     struct setting key_bits = {state, "key_bits", 0, UINT_MAX, 0};
     struct setting file_mode = {state, "file_mode", 0, UINT_MAX, 0};
+    struct real_setting fpr = {.name = "fpr"};
     struct time_setting window = {.state = state, .name = "window"};
     struct time_setting now = {.state = state, .name = "now", .is_of_day = true};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O&|O$OszdO&O&z#O&O&O&:open", names, PyUnicode_FSConverter, &path,
-            &profile, &rules, &mode, &options.filter, &options.fpr, settings_number, &capacity,
-            settings_number, &key_bits, &options.seed, &seed_len, settings_number, &file_mode,
-            settings_window, &window, settings_time, &now)) {
+            args, kwargs, "O&|O$OszO&O&O&z#O&O&O&:open", names, PyUnicode_FSConverter, &path,
+            &profile, &rules, &mode, &options.filter, settings_real, &fpr, settings_number,
+            &capacity, settings_number, &key_bits, &options.seed, &seed_len, settings_number,
+            &file_mode, settings_window, &window, settings_time, &now)) {
         return NULL;
     }
     const bool is_named = (profile && profile != Py_None) || (rules && rules != Py_None);
     PyObject *url = is_named ? url_find(state, profile, rules) : NULL;
     PyObject *store = NULL;
     if (mode_of(state, mode, &options.mode) && (url || !is_named)) {
+        options.fpr = fpr.value;
         options.capacity = capacity.value;
         options.key_bits = (unsigned)key_bits.value;
         options.file_mode = (unsigned)file_mode.value;
@@ -117,6 +139,9 @@ static PyObject *store_open(PyObject *module, PyObject *args, PyObject *kwargs)
     }
     if (store) {
         collection_begin_time((struct collection *)store, &now);
+        if (!now.is_given && !warn_of_clock((struct collection *)store)) {
+            Py_CLEAR(store);
+        }
     }
     Py_XDECREF(url);
     Py_DECREF(path);

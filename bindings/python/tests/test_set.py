@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Set: every method, against a Python set of canonical forms."""
 
+import base64
 import os
 import random
 import tempfile
 import time
 import unittest
+import zlib
 
 import unseen
 
@@ -100,6 +102,8 @@ class Methods(unittest.TestCase):
         for wrong in [1], b"10m":
             with self.assertRaises(TypeError):
                 unseen.Set(window=wrong)
+        with self.assertRaisesRegex(TypeError, "now is a number, not True"):
+            unseen.Set(window=1, now=True)
         for none in 0, None, 0.0:
             s = unseen.Set(window=none)
             with self.assertRaises(unseen.UnsupportedError):
@@ -122,6 +126,27 @@ class Methods(unittest.TestCase):
             s | s
         with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(unseen.UnsupportedError, "cannot be saved"):
             s.save(os.path.join(folder, "s"))
+
+    def test_a_file_of_a_set_with_a_window(self):
+        """A program in C may write one."""
+        saved = zlib.decompress(base64.b85decode(
+            "c-rmIF-V(17zW^rAtefR%-|phqJ$t~adC4IbV-6CIGYg6q86H^n_ybnC6j`5DTpAV0clYPC^!iYojQ~{SP%*YakGx4vHT9DMG!Z6"
+            "9yne;j(hpIVzw~(I)u=iOSbB%>QsolEoKW(yL!4}(R`ERQQp{C-5UHj@Vz?pGqrkh^=AG2_|<gx;o4|!v+}F-{&1<hIRAXMT)V9c"
+            "9pP?IqWt{z!{zqD*|&woh05?qCf>N-kH2WNm&xas{@pSbk^uk!00000000000000UyK-%}@4jz3d>a4&0000000000000000002+"
+            "0Ex5or?Hi*cg1XBroTNm=aQ{@sycOhe>B+nCx67lUm0tkY-=P_s_pjmUR<2!b`me!9TUm_bi|@uF6=!EU($)+qqj&n"
+        ))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "s")
+            with open(path, "wb") as file:
+                file.write(saved)
+            with self.assertRaisesRegex(unseen.UnsupportedError, "^a set with a window cannot be loaded$"):
+                unseen.Set.load(path)
+
+    def test_a_bool_is_no_number(self):
+        for name in "window", "fpr", "bits_per_key", "capacity", "key_bits", "threads", "hashes":
+            for value in True, False:
+                with self.subTest(name), self.assertRaisesRegex(TypeError, f"^{name} is a number, not {value}$"):
+                    unseen.Set(**{name: value})
 
     def test_odd_strings(self):
         odd = ["", b"", "\0", b"\0a", "x\0y", "ä", "日本", b"\xff\xfe", "http://e.com/\x7f", "a" * 65536, b"b" * 65536]

@@ -343,6 +343,23 @@ class Store(unittest.TestCase):
         with self.assertRaisesRegex(unseen.MismatchError, "has a window of 3 s, not of 2592000 s: "):
             unseen.open(self.path, window="30d")
 
+    def test_a_clock_that_is_ahead(self):
+        with unseen.open(self.path, window="1h", now=time.time() + 86400) as s:
+            s.add("http://e.com/")
+        for mode in "w", "r":
+            with self.assertWarnsRegex(RuntimeWarning, f"^{self.path}: its clock is 86[34][0-9][0-9] s ahead of the time of "
+                                       "day: until then nothing is forgotten; `unseen rewrite --reset-clock` sets it$"):
+                unseen.open(self.path, mode=mode).close()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with self.assertRaises(RuntimeWarning):
+                unseen.open(self.path)
+            # Who drives the clock is not told, and the store is closed in spite of the error.
+            unseen.open(self.path, now=time.time()).close()
+            with unseen.open(self.path + "-other", window="1h", now=time.time() + 2):
+                pass
+            unseen.open(self.path + "-other").close()
+
     def test_window_refused(self):
         unseen.open(self.path, window="1h").close()
         for window in "2h", 7200.0:
@@ -380,6 +397,8 @@ class Store(unittest.TestCase):
                 s.expire(0)
         with self.assertRaisesRegex(unseen.SettingError, "has its profile, its rate and its window already"):
             unseen.connect("127.0.0.1:1", window="1h")
+        with self.assertRaisesRegex(TypeError, "window is a number, not True"):
+            unseen.connect("redis://127.0.0.1:1/crawl", window=True)
 
     def test_info(self):
         with unseen.open(self.path, fpr=1e-6, filter="block", capacity=1000, file_mode=0o640) as s:

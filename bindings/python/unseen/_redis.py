@@ -63,6 +63,8 @@ class RedisClient(Client):
         fpr: float = 0,
         window: float | str | None = 0,
     ) -> None:
+        if isinstance(window, bool):
+            raise TypeError(f"window is a number, not {window}")
         wanted = round(1000 * Set("none", window=window).info()["window"]) if window else 0  # in milliseconds
         try:
             import redis
