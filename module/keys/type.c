@@ -58,6 +58,23 @@ static bool load_frame(struct server_io *io, struct loader *loader, enum unseen_
     return !is_end && *status == UNSEEN_OK;
 }
 
+/* The clock of a set with a window does not go back: if the machine on which it was kept was ahead,
+ * its keys stay until the time of day has come to theirs, and by the window more. */
+static void report_ahead(struct server_io *io, const struct value *value)
+{
+    if (value_recipe(value)->settings.window == 0) {
+        return;
+    }
+    const struct unseen_set_stats stats = value_stats(value);
+    const uint64_t now = (uint64_t)server.Milliseconds();
+    if (stats.oldest > now + stats.window) {
+        server.LogIOError(io, "warning",
+                          "the clock of a set is ahead of the time of day: until %llu s from now "
+                          "it forgets nothing",
+                          (unsigned long long)((stats.oldest + stats.window - now) / 1000));
+    }
+}
+
 static void *rdb_load(struct server_io *io, int encoding)
 {
     struct loader loader;
@@ -68,6 +85,7 @@ static void *rdb_load(struct server_io *io, int encoding)
     }
     if (status == UNSEEN_OK && loader.is_complete) {
         value = loader_value(&loader);
+        report_ahead(io, value);
     } else {
         nrefused++;
         server.LogIOError(io, "warning", "a set is refused: %s",

@@ -147,6 +147,18 @@ class Driven(Case):
         model.ask(self.raw, ["x", "y"])
         self.assertEqual(self.raw("UNSEEN.EXISTS", "k", "x", "y"), [1, 0])
 
+    def test_a_clock_that_is_ahead(self):
+        """A load says so; of a key that is at the time of day it says nothing."""
+        self.make().add(self.raw, ["a"])
+        self.raw("UNSEEN.RESERVE", "now", "WINDOW", "10s")
+        self.raw("UNSEEN.ADD", "now", "http://e.com/")
+        before = self.server.text().count("ahead of the time of day")
+        self.raw("DEBUG", "RELOAD")
+        found = self.server.text().split("the clock of a set is ahead of the time of day: until ")[before + 1:]
+        self.assertEqual(len(found), 1)
+        seconds = int(found[0].split(" s from now it forgets nothing")[0])
+        self.assertLess(abs(seconds - (START + WINDOW) / 1000 + time.time()), 60)
+
     def test_numbers(self):
         model = self.make()
         model.add(self.raw, ["a", "b"])
