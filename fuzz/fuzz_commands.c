@@ -112,6 +112,8 @@ static const char *const words[] = {
     "er",
     "0123456789abcdef0123456789abcdef",
     "",
+    "WINDOW",
+    "10m",
 };
 
 enum {
@@ -143,6 +145,8 @@ static const char *all_names[NNAMES];
 static size_t nnames;
 static uint16_t counts[NKEYS][NITEMS]; /* how often each item is there, at least */
 static char families[NKEYS];           /* 'B', 'C' or 'U': of the last item that came */
+static bool has_window;                /* a command had the word WINDOW, */
+static bool forgets;                   /* and time has passed since: items leave */
 
 /* ---- the input ---- */
 
@@ -192,6 +196,7 @@ static struct fake_text take_argument(struct input *in, char *buf)
         return item_of(which, buf);
     }
     if (which < 100 + NWORDS) {
+        has_window = has_window || strcmp(words[which - 100], "WINDOW") == 0;
         return text_of(words[which - 100]);
     }
     if (which < 240) {
@@ -362,6 +367,10 @@ static void run_checked(const char *name, const struct fake_text *argv, int argc
     if (argc > 0 && reply.is_error && !was_there && !may_fail && config.limit == 0 &&
         !strstr(reply.error, "memory") && !strstr(reply.error, "inserting")) {
         require(!fake_has_key(key_name)); /* nothing half made */
+    }
+    forgets = forgets || (has_window && strcmp(name, "UNSEEN.TICK") == 0);
+    if (forgets) {
+        memset(counts, 0, sizeof(counts));
     }
     if (is_foreign(name) && !reply.is_error) {
         memset(counts[key], 0, sizeof(counts[key]));
@@ -605,6 +614,7 @@ static void act(enum action action, unsigned key, struct input *in, bool *may_fa
         break;
     case ACTION_WAIT:
         fake_advance(100 * (int64_t)next(in));
+        forgets = forgets || has_window;
         break;
     case ACTION_FAIL:
         fake_fail_allocation(1 + next(in) % 40);
@@ -658,6 +668,8 @@ static bool start(struct input *in)
     }
     config = defaults;
     memset(counts, 0, sizeof(counts));
+    has_window = false;
+    forgets = false;
     if (which & 1) {
         argv[argc++] = text_of("dialect");
         argv[argc++] = text_of("valkey");
