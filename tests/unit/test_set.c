@@ -462,7 +462,7 @@ static void check_url(unsigned threads)
 enum {
     SWEEP_KEYS = 60000,
     SWEEP_KEYS_SHARED = 150000, /* so that each of the 16 filters grows */
-    SWEEP_BATCH = 500
+    SWEEP_BATCH = 1100          /* more than a set for threads sorts at a time */
 };
 
 /* Adds keys while the allocation number fail_at fails, and goes on where it stopped: every key that
