@@ -74,6 +74,16 @@ static void check_row(const struct planned *p)
     }
 }
 
+/* True if a series has two points or more, or there is no series. */
+static bool has_curve(const struct chart *chart)
+{
+    bool found = chart->nseries == 0;
+    for (size_t i = 0; i < chart->nseries; i++) {
+        found |= chart->series[i].npoints > 1;
+    }
+    return found;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size > 256) {
@@ -82,6 +92,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     write_fields(data, size);
     const unsigned wrong = planner_begin();
     require(wrong < 1u << NFIELDS);
+    for (unsigned i = 0; i < NFIELDS; i++) {
+        require(!(wrong & 1u << i) || *planner_field(i) != '\0'); /* an empty field is not wrong */
+    }
     if (wrong) {
         return 0; /* the page names these fields, and asks for no row */
     }
@@ -103,6 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (i < NCHARTS) {
             const char *chart = planner_chart(i);
             check_json(chart);
+            require(has_curve(&charts[i]));
             /* Both axes have places with a text. */
             require(strncmp(chart, "{\"x\":[[", 7) == 0 && strstr(chart, "],\"y\":[["));
         }
