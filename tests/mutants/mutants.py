@@ -70,7 +70,7 @@ LAYERS = {
     'module': (['module', 'module/server', 'module/value', 'module/keys', 'module/commands'],
                [r'unit/module_leases/', r'fuzz/(module|commands)$', r'cli/(redis|import_redis)',
                 r'module/test_(bloom|urls|replies|limits|small|persistence|merge|payloads|guard)', r'module/']),
-    'planner': (['planner'], [r'pages/']),
+    'planner': (['planner'], [r'fuzz/planner$', r'pages/']),
     'bindings': (['bindings/python/src'], [r'python/test_(set|store|url|list|calls|arrow)$', r'python/']),
     'python': (['bindings/python/unseen', 'bindings/python/unseen/scrapy'],
                [r'python/test_(client|redis|url|docs)$', r'python/']),
