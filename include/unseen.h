@@ -490,6 +490,33 @@ UNSEEN_API size_t unseen_set_pack_keys(
 UNSEEN_API enum unseen_status unseen_set_unpack_keys(const struct unseen_set *set, const void *data,
     size_t len, struct unseen_key *keys, size_t max, size_t *n_out);
 
+/* Sets larger than memory. A set of one thread with the filter "compact" falls into parts: all keys
+ * whose hi begins with the same bits. The answers about a part depend on its own keys and their
+ * order alone. So a program may sort keys by part, into files, add them part after part, and drop
+ * each part behind its last key. The answers are those that the same keys in their first order
+ * would have had.
+ *
+ * unseen_set_part_bits says how many bits tell the parts apart: 0 at first, and one more each time
+ * the memory of the set has doubled. 0 is also the answer for a set that has no parts: one with
+ * another filter, a window, or several threads.
+ *
+ * unseen_set_drop_part gives the memory of a part to those that come next. The set then only takes
+ * keys of other parts, and is good for nothing else but unseen_set_stats, which goes on to count
+ * all keys.
+ *
+ * Arguments:
+ *   - bits is 1 to unseen_set_part_bits of a moment before the first part was dropped.
+ *   - part is the first `bits` bits of hi, as a number.
+ * Errors:
+ *   - ARGUMENT: bits is 0 or above 48, or part has more bits
+ *   - UNSUPPORTED: the set has no parts
+ *   - NOMEM: the set is good for stats only
+ * Threads: one.
+ * Time: linear in the memory of the directory, and of the part. */
+UNSEEN_API unsigned unseen_set_part_bits(const struct unseen_set *set);
+UNSEEN_API enum unseen_status unseen_set_drop_part(
+    struct unseen_set *set, unsigned bits, uint64_t part);
+
 /* ---- Files of sets -----------------------------------------------------------------------------
  * A saved set is a set as it was at one moment. A store, which comes below, remembers each change.
  * The file contains the secret. docs/format.md has the bytes. */

@@ -577,6 +577,34 @@ enum unseen_status unseen_set_reserve(struct unseen_set *set, uint64_t nkeys)
     return status;
 }
 
+/* ---- parts ---- */
+
+static bool has_parts(const struct unseen_set *set)
+{
+    return set->ops == &unseen__compact_ops && !set->shared && !set->window && !set->fetches &&
+           !set->allowed;
+}
+
+unsigned unseen_set_part_bits(const struct unseen_set *set)
+{
+    uint8_t params[UNSEEN__PARAMS_LEN] = {0};
+    if (!has_parts(set)) {
+        return 0;
+    }
+    set->ops->save_params(set->shards[0].filter, params);
+    return unseen__compact_saved_depth(params);
+}
+
+enum unseen_status unseen_set_drop_part(struct unseen_set *set, unsigned bits, uint64_t part)
+{
+    if (!has_parts(set)) {
+        return UNSEEN_ERR_UNSUPPORTED;
+    }
+    return bits >= 1 && bits <= COMPACT_DEPTH_MAX && part >> bits == 0
+               ? unseen__compact_drop(set->shards[0].filter, part << (64 - bits), bits)
+               : UNSEEN_ERR_ARGUMENT;
+}
+
 /* ---- numbers ---- */
 
 enum unseen_status unseen_set_stats(const struct unseen_set *set,

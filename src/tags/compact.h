@@ -282,6 +282,12 @@ unsigned unseen__compact_depth_limit(const struct compact *c);
 void unseen__compact_remove(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
                             uint8_t *verdicts);
 
+/* compact_drop.c: gives back the pages of all groups whose paths begin as this one in `depth` bits,
+ * at most the depth of each of them. No key of these paths may be asked for again, and nothing may
+ * be saved. Errors: NOMEM, when some groups are left. */
+enum unseen_status unseen__compact_drop(struct unseen__filter *filter, uint64_t path,
+                                        unsigned depth);
+
 /* compact_save.c: pieces for export and import */
 void unseen__compact_save_params(const struct unseen__filter *filter, uint8_t *params);
 size_t unseen__compact_save_piece(const struct unseen__filter *filter, uint64_t *position,
