@@ -15,12 +15,14 @@
 #include "lines/feed.h"
 #include "lines/files.h"
 #include "lines/identity.h"
+#include "lines/reread.h"
 #include "lines/url_watch.h"
 #include "print/json.h"
 #include "print/message.h"
 #include "print/output.h"
 #include "print/report.h"
 #include "print/typed.h"
+#include "seen/beyond.h"
 #include "seen/commit_marks.h"
 #include "seen/filter_words.h"
 #include "seen/room.h"
@@ -42,6 +44,11 @@ struct dedup {
     struct why why;
     struct report report;
     struct room room;
+    struct input_options input;
+    struct beyond beyond; /* --memory: the input is read twice */
+    struct reread reread;
+    uint64_t nanswered; /* lines of the first reading that were answered at once, */
+    uint64_t nskip;     /* and those of them that are still to come in the second */
     bool prints_seen;
     uint64_t left; /* lines that may still be printed before -m or -q ends the run */
     bool full;     /* the set could not grow */
@@ -295,6 +302,14 @@ static bool look_at_lines(struct dedup *d, const struct batch *const *batches, s
     return !(d->seen.asked.server && d->seen.asked.adds && url_watch_doubts(&d->watch));
 }
 
+/* Passes over the lines of b that were answered in the first reading. Returns their number. */
+static size_t skip_answered(struct dedup *d, const struct batch *b)
+{
+    const size_t n = b->n < d->nskip ? b->n : (size_t)d->nskip;
+    d->nskip -= n;
+    return n;
+}
+
 /* Answers a batch; false ends the run. If only some more lines are wanted, asks for no more than
  * that at a time: the set then holds only keys of lines that were answered. */
 static bool dedup_take_batch(void *context, const struct batch *b)
@@ -304,7 +319,7 @@ static bool dedup_take_batch(void *context, const struct batch *b)
     if (!look_at_lines(d, &b, 1)) {
         return false;
     }
-    size_t at = b->parts ? take_asked(d, b) : 0;
+    size_t at = b->parts ? take_asked(d, b) : skip_answered(d, b);
     seen_refresh(&d->seen);
     while (at < b->n && d->left > 0 && !d->full) {
         const size_t n = b->n - at < d->left ? b->n - at : (size_t)d->left;
@@ -320,6 +335,84 @@ static bool dedup_take_batch(void *context, const struct batch *b)
     commit_marks_written(&d->marks);
     report_poll();
     return d->left > 0 && !d->full && !d->marks.failed && !url_watch_stops(&d->watch);
+}
+
+/* ---- Batches of a set larger than memory ----------------------------------------------------- */
+
+/* Gathers the keys of a batch. Its lines are answered in the second reading. */
+static bool take_keys(struct dedup *d, const struct batch *b)
+{
+    uint8_t verdicts[BATCH_LINES];
+    size_t ndone = 0;
+    const int code = atomic_load(&d->reread.code);
+    if (code != 0) {
+        beyond_report(&d->beyond, code);
+        d->full = true;
+        d->lost = true;
+        return false;
+    }
+    note_status(d, seen_ask(&d->seen, b, 0, b->n, verdicts, &ndone));
+    report_poll();
+    return !d->full;
+}
+
+/* Answers batches as long as the set is within the limit. */
+static bool take_within_limit(void *context, const struct batch *b)
+{
+    struct dedup *d = context;
+    if (d->beyond.gathers) {
+        return take_keys(d, b);
+    }
+    if (!beyond_is_reached(&d->beyond, d->nanswered)) {
+        d->nanswered += b->n;
+        return dedup_take_batch(context, b);
+    }
+    d->full = !beyond_gather(&d->beyond, &d->seen.asked);
+    d->lost = d->full;
+    return !d->full && take_keys(d, b);
+}
+
+/* Answers a batch of the second reading. */
+static bool take_again(void *context, const struct batch *b)
+{
+    struct dedup *d = context;
+    if (atomic_load(&d->reread.has_changed)) {
+        d->full = true;
+        return false;
+    }
+    return dedup_take_batch(context, b);
+}
+
+/* True if nothing has ended the run but the end of its input. */
+static bool is_read(const struct dedup *d)
+{
+    return d->left > 0 && !d->full && !d->out.failed && !d->repeats.failed && !d->tee.failed;
+}
+
+/* Reads all lines; with a limit that the set reaches, twice. */
+static void run_within_limit(struct dedup *d)
+{
+    d->feed.take = take_within_limit;
+    d->feed.input = &d->input;
+    d->input.reread = &d->reread;
+    message_reading(MESSAGE_READING_FIRST);
+    feed_run(&d->feed);
+    if (d->beyond.gathers && is_read(d)) {
+        d->full = !beyond_answer(&d->beyond, &d->seen.asked);
+    }
+    if (d->beyond.gathers && is_read(d)) {
+        struct report *r = &d->report;
+        r->nlong = r->nother = r->nbytes = r->nmisses = r->nskipped = 0; /* counted once more */
+        d->nskip = d->nanswered;
+        d->reread.is_again = true;
+        d->feed.take = take_again;
+        message_reading(MESSAGE_READING_AGAIN);
+        feed_run(&d->feed);
+        if (is_read(d)) {
+            d->full = atomic_load(&d->reread.has_changed) || !beyond_end(&d->beyond);
+        }
+    }
+    message_reading(MESSAGE_READING_ENDED);
 }
 
 /* ---- Batches for a server -------------------------------------------------------------------- */
@@ -550,8 +643,8 @@ static bool cut_outputs(struct dedup *d)
 static bool dedup_prepare(struct dedup *d, enum unseen_cpu cpu)
 {
     const struct options *o = d->o;
-    if (!check_stores(o) || !seen_open(&d->seen, cpu) || !open_outputs(d) || overwrites_store(d) ||
-        !check_files(d)) {
+    if ((o->seen.memory > 0 && !beyond_check(o->seen.memory)) || !check_stores(o) ||
+        !seen_open(&d->seen, cpu) || !open_outputs(d) || overwrites_store(d) || !check_files(d)) {
         return false;
     }
     report_start(&d->report, &o->report,
@@ -561,7 +654,7 @@ static bool dedup_prepare(struct dedup *d, enum unseen_cpu cpu)
     if (remembers(d) || d->seen.asked.server) {
         stop_listen();
     }
-    if (o->seen.capacity == 0 && o->seen.window == 0) {
+    if (o->seen.capacity == 0 && o->seen.window == 0 && o->seen.memory == 0) {
         d->room.set = d->seen.asked.own;
         d->room.store =
             remembers(d) && stores_info(d->seen.asked.store).is_new ? d->seen.asked.store : NULL;
@@ -661,19 +754,27 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
                  .between = dedup_between,
                  .context = &d},
         .watch.matters = o->key.key.nparts == 0 && (o->seen.path || o->seen.nexcludes > 0),
+        .input = o->input,
+        .beyond = {.limit = o->seen.memory, .report = &d.report},
         .prints_seen = o->print.invert != is_check(o),
         .left = o->print.quiet ? 1 : o->print.limit,
     };
     int status = EXIT_TROUBLE;
     /* With a limit, no line may be in the set that was not answered. */
-    d.seen.asks_parts = o->input.threads > 2 && d.left == UINT64_MAX && !o->print.why;
+    d.seen.asks_parts =
+        o->input.threads > 2 && d.left == UINT64_MAX && !o->print.why && o->seen.memory == 0;
     if (dedup_prepare(&d, cpu)) {
         d.parts.set = d.seen.asks_parts ? d.seen.asked.own : NULL;
         if (d.seen.asked.server && d.left == UINT64_MAX) {
             d.feed.take_kept = take_kept;
         }
+        d.beyond.set = d.seen.asked.own;
         if (d.left > 0) {
-            feed_run(&d.feed);
+            if (o->seen.memory > 0) {
+                run_within_limit(&d);
+            } else {
+                feed_run(&d.feed);
+            }
         }
         status = dedup_finish(&d);
     }
@@ -681,6 +782,8 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
     output_abandon(&d.repeats);
     output_abandon(&d.tee);
     why_release(&d.why);
+    beyond_release(&d.beyond);
+    reread_release(&d.reread);
     d.seen.run_failed = true; /* it did not happen, if the store is still open */
     (void)seen_close(&d.seen, false);
     stop_die(d.out.reader_gone || d.tee.reader_gone);

@@ -15,6 +15,7 @@
 
 #include "lines/decoder.h"
 #include "lines/magic.h"
+#include "lines/reread.h"
 #include "lines/stage.h"
 #include "print/message.h"
 #include "print/typed.h"
@@ -26,8 +27,10 @@ enum {
 
 struct input {
     const char *name;
-    int fd;
+    int fd; /* -1: its bytes were kept */
     bool can_wait;
+    struct reread *reread;          /* see struct input_options */
+    const struct reread_file *file; /* in the second reading */
     struct input_wait wait;
     char delimiter;
     unsigned window_log;
@@ -64,12 +67,25 @@ static bool wait_readable(const struct input *in)
     }
 }
 
+/* read(2). The first reading of two keeps what cannot be read again. */
+static ssize_t read_file(struct input *in, void *buf, size_t cap)
+{
+    if (in->fd < 0) {
+        return reread_take(in->reread, in->file, buf, cap);
+    }
+    const ssize_t n = read(in->fd, buf, cap);
+    if (n > 0 && in->reread && !in->file) {
+        reread_keep(in->reread, buf, (size_t)n);
+    }
+    return n;
+}
+
 /* read(2), tried again when a signal interrupts it. The source of the coded or plain bytes. */
 static ssize_t read_raw(void *context, void *buf, size_t cap)
 {
     struct input *in = context;
     while (!in->ended && !in->failed && wait_readable(in)) {
-        ssize_t n = read(in->fd, buf, cap);
+        ssize_t n = read_file(in, buf, cap);
         if (n >= 0) {
             in->nread += (uint64_t)n;
             in->ended = n == 0;
@@ -103,6 +119,37 @@ static int open_named(const struct input *in)
     }
 }
 
+/* Opens the file; false if that failed, which has been reported. */
+static bool open_file(struct input *in, bool standard)
+{
+    in->fd = standard ? STDIN_FILENO : open_named(in);
+    const int code = errno;
+    if (in->reread) {
+        reread_note(in->reread, in->fd);
+    }
+    if (in->fd < 0 && code != ECANCELED) {
+        message_error("cannot open %s: %s", in->name, strerror(code));
+    }
+    return in->fd >= 0;
+}
+
+/* The same in the second reading. A file that could not be opened in the first has been
+ * reported. */
+static bool open_again(struct input *in, bool standard)
+{
+    in->file = reread_next(in->reread);
+    in->fd = -1;
+    if (!in->file || !in->file->is_open || in->file->is_kept) {
+        return in->file && in->file->is_open;
+    }
+    in->fd = standard ? STDIN_FILENO : open_named(in);
+    if (!reread_check(in->reread, in->file, in->fd)) {
+        message_error("%s has changed: it must stay as it is while it is read twice", in->name);
+        return false;
+    }
+    return true;
+}
+
 struct input *input_open(const char *name, struct input_wait wait, const struct input_options *o)
 {
     struct input *in = calloc(1, sizeof(*in));
@@ -115,19 +162,17 @@ struct input *input_open(const char *name, struct input_wait wait, const struct 
     in->wait = wait;
     in->delimiter = o->delimiter;
     in->window_log = o->window_log ? o->window_log : WINDOW_LOG_DEFAULT;
+    in->reread = o->reread;
     in->top = (struct source){read_raw, in};
-    in->fd = standard ? STDIN_FILENO : open_named(in);
-    if (in->fd < 0) {
-        if (errno != ECANCELED) {
-            message_error("cannot open %s: %s", in->name, strerror(errno));
-        }
-        free(in);
+    const bool is_again = in->reread && in->reread->is_again;
+    if (!(is_again ? open_again(in, standard) : open_file(in, standard))) {
+        input_close(in);
         return NULL;
     }
     struct stat st;
-    bool regular = fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode);
+    bool regular = in->fd < 0 || (fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode));
     in->can_wait = !regular;
-    if (regular) {
+    if (regular && in->fd >= 0) {
         (void)posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* advice only */
     }
     return in;
@@ -146,7 +191,7 @@ void input_close(struct input *in)
     for (size_t i = 0; i < in->nstages; i++) {
         stage_release(&in->stages[i]);
     }
-    if (in->fd != STDIN_FILENO) {
+    if (in->fd >= 0 && in->fd != STDIN_FILENO) {
         (void)close(in->fd); /* was only read */
     }
     free(in);

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 struct input;
+struct reread;
 
 enum {
     MAX_LINE_DEFAULT = 16 << 20
@@ -28,6 +29,9 @@ struct input_options {
     uint64_t max_line;   /* 0: any length */
     unsigned window_log; /* compressed data may take windows of 2^window_log bytes; 0: 2^27 */
     unsigned threads;    /* 0: choose */
+    /* NULL, or the files are read twice: what the second reading needs (reread.h). Set by a
+     * command. */
+    struct reread *reread;
 };
 
 enum {
@@ -46,8 +50,8 @@ struct input_wait {
     void *context;
 };
 
-/* Opens name ("-": standard input). Of the options it uses the delimiter and the window. NULL if
- * that failed, which has been reported. */
+/* Opens name ("-": standard input). Of the options it uses the delimiter, the window and reread.
+ * NULL if that failed, which has been reported. */
 struct input *input_open(const char *name, struct input_wait wait, const struct input_options *o);
 
 enum {

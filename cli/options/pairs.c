@@ -185,6 +185,7 @@ static bool values_fit(const struct options *o)
     const bool to_output = o->command->bit == COMMAND_DEDUP && o->seen.path && o->print.output;
     const bool quiet_store =
         o->command->bit == COMMAND_DEDUP && o->seen.path && o->print.quiet && !o->seen.dry_run;
+    const bool has_limit = o->seen.memory > 0;
     const char *profile = o->profile.name ? o->profile.name : "";
     const struct {
         bool both;
@@ -200,6 +201,17 @@ static bool values_fit(const struct options *o)
         {to_output && o->print.count,
          "-o with -s has each line exactly once, and -c prints a number", "output tee",
          " FILE > NEW"},
+        {has_limit && o->seen.path, "--memory limits the set of a run, -s names the set of a store",
+         "memory", ""},
+        {has_limit && o->seen.nexcludes > 0, "--memory limits the set of a run, not what -x names",
+         "memory", ""},
+        {has_limit && o->seen.window > 0,
+         "--memory sets keys aside, and cannot forget them by the time of their lines", "memory",
+         ""},
+        {has_limit && o->seen.capacity > 0,
+         "--capacity takes memory for all keys at once, --memory limits it", "capacity", ""},
+        {has_limit && o->seen.filter && strcmp(o->seen.filter, "compact") != 0,
+         "--memory is for the filter compact", "filter bits hashes", ""},
         {o->print.canonical && o->print.count && !o->print.repeats,
          "-c prints a number, --canonical prints canonical forms", "canonical", ""},
         {o->key.missing == MISSING_EMPTY && o->key.key.nparts < 2,

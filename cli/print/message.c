@@ -2,7 +2,9 @@
 #include "print/message.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +42,79 @@ static void message_put(const char *text, size_t len)
     }
 }
 
+/* ---- Input that is read twice ---------------------------------------------------------------- */
+
+/* Hashes of messages. Without memory for one, its message may come twice. */
+static struct {
+    pthread_mutex_t lock;
+    enum message_reading reading;
+    uint64_t *hashes;
+    size_t n;
+    size_t cap;
+} noted = {.lock = PTHREAD_MUTEX_INITIALIZER, .reading = MESSAGE_READING_ENDED};
+
+/* FNV-1a. */
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *text; text++) {
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
+static void note(uint64_t hash)
+{
+    if (noted.n == noted.cap) {
+        const size_t cap = noted.cap ? 2 * noted.cap : 16;
+        uint64_t *hashes = realloc(noted.hashes, cap * sizeof(*hashes));
+        if (!hashes) {
+            return;
+        }
+        noted.hashes = hashes;
+        noted.cap = cap;
+    }
+    noted.hashes[noted.n++] = hash;
+}
+
+static bool is_noted(uint64_t hash)
+{
+    size_t i = 0;
+    while (i < noted.n && noted.hashes[i] != hash) {
+        i++;
+    }
+    return i < noted.n;
+}
+
+/* Notes the message. True if it was noted in the first reading. */
+static bool was_said(const char *text)
+{
+    bool found = false;
+    pthread_mutex_lock(&noted.lock);
+    if (noted.reading == MESSAGE_READING_FIRST) {
+        note(hash_of(text));
+    } else if (noted.reading == MESSAGE_READING_AGAIN) {
+        found = is_noted(hash_of(text));
+    }
+    pthread_mutex_unlock(&noted.lock);
+    return found;
+}
+
+void message_reading(enum message_reading reading)
+{
+    pthread_mutex_lock(&noted.lock);
+    noted.reading = reading;
+    if (reading == MESSAGE_READING_ENDED) {
+        free(noted.hashes);
+        noted.hashes = NULL;
+        noted.n = 0;
+        noted.cap = 0;
+    }
+    pthread_mutex_unlock(&noted.lock);
+}
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
 /* Writes the whole line at once, so that lines of several threads or programs do not mix. */
 void message_say(enum message_level level, const char *format, ...)
 {
@@ -52,6 +127,9 @@ void message_say(enum message_level level, const char *format, ...)
     vsnprintf(body, sizeof(body), format, args);
     va_end(args);
     utf8_clean(body);
+    if (was_said(body)) {
+        return;
+    }
     const char *wipe = look.has_progress ? "\r\033[K" : "";
     int len = 0;
     if (level == MESSAGE_PLAIN) {

@@ -35,6 +35,16 @@ __attribute__((format(printf, 2, 3))) void message_say(enum message_level level,
 #define message_hint(...)    message_say(MESSAGE_HINT, __VA_ARGS__)
 #define message_plain(...)   message_say(MESSAGE_PLAIN, __VA_ARGS__)
 
+/* For input that is read twice. During the first reading messages are noted; from the second on, no
+ * message that was noted is printed again. */
+enum message_reading {
+    MESSAGE_READING_FIRST,
+    MESSAGE_READING_AGAIN,
+    MESSAGE_READING_ENDED /* frees the notes */
+};
+
+void message_reading(enum message_reading reading);
+
 /* Reports that memory ran out, and returns false. */
 bool message_no_memory(void);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What can be asked whether it has a line: a set that lives as long as the run, a store, a list, a
- * foreign filter, a set that a server keeps. */
+ * foreign filter, a set that a server keeps; and beyond.h has two more, for a set of the run that
+ * is larger than memory. */
 #ifndef UNSEEN_CLI_ASKED_H
 #define UNSEEN_CLI_ASKED_H
 
@@ -36,6 +37,8 @@ struct asked_ops {
     const char *(*stats)(const struct asked *a, struct unseen_set_stats *stats);
 };
 
+struct beyond;
+
 struct asked {
     const struct asked_ops *ops;
     const char *path; /* NULL: a set of the run */
@@ -51,6 +54,7 @@ struct asked {
     struct opened_list list;
     struct unseen_foreign *foreign;
     struct server *server;
+    struct beyond *beyond; /* beside a set that becomes larger than memory (beyond.h) */
 };
 
 extern const struct asked_ops asked_set;

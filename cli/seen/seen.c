@@ -26,6 +26,9 @@ enum {
 /* From this --fpr on, "compact" takes less memory and is wrong 300 times as often (unseen.h). */
 #define COMPACT_SMALL_FPR 1.5e-6
 
+/* Down to this --fpr keys of 64 bits are enough (unseen.h): half of the disk for --memory. */
+#define SHORT_KEYS_FPR 1e-9
+
 void seen_report_full(enum unseen_status status)
 {
     if (status == UNSEEN_ERR_STOPPED || status == UNSEEN_ERR_MISMATCH) {
@@ -93,6 +96,7 @@ static bool create_set(struct seen *m, enum unseen_cpu cpu)
         .threads = m->asks_parts ? PARTS_THREADS : 1,
         .cpu = cpu,
         .window = o->window,
+        .key_bits = o->memory > 0 && (o->fpr == 0 || o->fpr >= SHORT_KEYS_FPR) ? 64 : 0,
     };
     struct unseen_error error;
     m->asked.ops = &asked_set;

@@ -49,6 +49,7 @@ struct seen_options {
     uint64_t window;       /* in milliseconds; 0: none, UNSEEN_NO_WINDOW: take it away */
     bool resets_clock;     /* of a store, by a rewrite */
     bool has_line_times;   /* the time is in the lines (--time) */
+    uint64_t memory;       /* of the set of a run, in bytes; 0: no limit */
     bool no_log;
     unsigned file_mode;     /* 0: not given */
     const char *like;       /* a store whose settings a new one gets; NULL: none */

@@ -1,0 +1,105 @@
+# --memory: the set of a run may be larger than memory. The lines, their order, the messages, the counts and
+# the exit status are those of the same run without the option.
+. "$(dirname "$0")/lib/common.bash"
+export TMPDIR=$scratch/tmp
+mkdir tmp
+
+# The set reaches half of 32M at about 2.9 million lines: the lines of `many` that are new come from both
+# sides of that, and so do the first ones of repeats on the other side.
+# Each of the 256 parts gets three buffers of keys, and the start of a fourth.
+{ seq 3200000; seq -f %.0f 2600000 3 3300000; seq -f %.0f 1 2 3200000; seq -f %.0f 1 3 3200000; seq -f %.0f 3200001 2 3300000; } > many
+"$UNSEEN" --seed 1 many > want
+
+# limited ARG...: the run with the limit does what the run without it does.
+limited() {
+    "$UNSEEN" --seed 1 "$@" > out1 2> err1
+    local expected=$?
+    run --seed 1 --memory 32M "$@"
+    [ "$status" = "$expected" ] || complain "$last: exit status $status, not $expected; it said: $(head -c 300 err)"
+    same out out1
+    same err err1
+}
+
+limited -o new -D repeats --tee many
+same out want
+same new want
+"$UNSEEN" --seed 1 -v many > out1
+same repeats out1
+[ -z "$(ls -A tmp)" ] || complain "files are left in TMPDIR"
+
+# Pipes, compressed files, a missing one, and standard input that is a file and is read from its middle.
+gzip -1c many > many.gz
+head -n 3000000 many > first
+tail -n +3000001 many > second
+{
+    head -c 6888896 > head # lines of the file up to there
+    "$UNSEEN" --seed 1 --memory 32M -j 3 head <(gzip -dc first.gz 2> /dev/null; cat second) - missing many.gz > out 2> err
+    status=$?
+} < first
+"$UNSEEN" --seed 1 head second many > want1
+expect 2 '*' 'unseen: error: cannot open missing: No such file or directory\n'
+same out want1
+
+# Keys in JSON, lines without them and lines that are too long: what a reading says is said once, and counts
+# are those of one reading.
+sed 's|.*|{"u":"http://e.com/&"}|; s|.*/.*77777".*|none|; s|.*[1-9]88888".*|{"u":"http://e.com/a/long/line"}|' many > json
+stats() { # OPTIONS...
+    for limit in '' '--memory 32M'; do
+        "$UNSEEN" --seed 1 --stats $limit "$@" 2> said > "out$limit"
+        echo "status $?" >> said
+        grep -v '^memory \|^seconds \|^wrong seen ' said > "err$limit"
+    done
+    same 'out--memory 32M' out
+    same 'err--memory 32M' err
+}
+stats --mark -k .u --missing=skip --max-line 30 json
+brief || stats -v -j 1 --canonical -k .u --missing=whole json
+head -n 100000 json > json1
+stats -k .u json1 # ends at a line without the key
+
+# What fits, and nothing at all.
+head -n 1000 many > few
+limited few
+: > empty
+limited empty
+limited
+
+# A file that changes between the readings: the run says so, and prints no wrong line.
+cp many moving
+mkfifo slow
+"$UNSEEN" --seed 1 --memory 32M moving slow > out 2> err &
+pid=$!
+exec 3> slow
+eventually [ "$(wc -c < out)" -gt 1000000 ]
+echo 1 >> moving
+exec 3>&-
+wait "$pid"
+status=$?
+expect 2 '*' 'unseen: error: moving has changed: it must stay as it is while it is read twice\n'
+head -n "$(wc -l < out)" want | cmp -s - out || complain 'lines of a file that changed are wrong'
+
+# Limits that cannot be, and what has to be in memory.
+run --memory 31M few
+expect 2 '' "unseen: error: --memory: '31M' is not a number of bytes from 32M up\nunseen: hint: *\n"
+run --memory 900T few
+expect 2 '' '*'
+holds grep -q '^unseen: error: --memory: this machine has [0-9]* MiB$' err
+for option in '-s s.unseen' '-x few' '--window 10m' '--capacity 1e6' '--filter bloom --capacity 1e6'; do
+    run --memory 32M $option few
+    expect 2 '' '*'
+    holds grep -q '^unseen: error: .*--memory' err
+    lacks ' s.unseen$' <(ls)
+done
+
+# A disk without room, and a folder that is not there: the lines up to there are right.
+(ulimit -f 1000 && exec "$UNSEEN" --seed 1 --memory 32M many 2> err) | cat > out
+status=${PIPESTATUS[0]}
+expect 2 '*' '*'
+holds grep -q '^unseen: error: cannot write a temporary file in .*/tmp: File too large$' err
+holds grep -q '^unseen: hint: about [0-9]* MiB are needed' err
+head -n "$(wc -l < out)" want | cmp -s - out || complain 'wrong lines in front of a full disk'
+TMPDIR=$scratch/missing run --memory 32M many
+expect 2 '*' 'unseen: error: cannot write a temporary file in '"$scratch"'/missing: No such file or directory\nunseen: hint: *\n'
+TMPDIR=$scratch/missing run --memory 32M few
+expect 0 '*' ''
+finish
