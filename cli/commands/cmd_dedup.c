@@ -377,7 +377,7 @@ static bool take_again(void *context, const struct batch *b)
 {
     struct dedup *d = context;
     if (atomic_load(&d->reread.has_changed)) {
-        d->full = true;
+        d->full = d->lost = true;
         return false;
     }
     return dedup_take_batch(context, b);
@@ -398,7 +398,7 @@ static void run_within_limit(struct dedup *d)
     message_reading(MESSAGE_READING_FIRST);
     feed_run(&d->feed);
     if (d->beyond.gathers && is_read(d)) {
-        d->full = !beyond_answer(&d->beyond, &d->seen.asked);
+        d->full = d->lost = !beyond_answer(&d->beyond, &d->seen.asked);
     }
     if (d->beyond.gathers && is_read(d)) {
         struct report *r = &d->report;
@@ -409,7 +409,7 @@ static void run_within_limit(struct dedup *d)
         message_reading(MESSAGE_READING_AGAIN);
         feed_run(&d->feed);
         if (is_read(d)) {
-            d->full = atomic_load(&d->reread.has_changed) || !beyond_end(&d->beyond);
+            d->full = d->lost = atomic_load(&d->reread.has_changed) || !beyond_end(&d->beyond);
         }
     }
     message_reading(MESSAGE_READING_ENDED);
