@@ -47,8 +47,6 @@ struct dedup {
     struct input_options input;
     struct beyond beyond; /* --memory: the input is read twice */
     struct reread reread;
-    uint64_t nanswered; /* lines of the first reading that were answered at once, */
-    uint64_t nskip;     /* and those of them that are still to come in the second */
     bool prints_seen;
     uint64_t left; /* lines that may still be printed before -m or -q ends the run */
     bool full;     /* the set could not grow */
@@ -302,14 +300,6 @@ static bool look_at_lines(struct dedup *d, const struct batch *const *batches, s
     return !(d->seen.asked.server && d->seen.asked.adds && url_watch_doubts(&d->watch));
 }
 
-/* Passes over the lines of b that were answered in the first reading. Returns their number. */
-static size_t skip_answered(struct dedup *d, const struct batch *b)
-{
-    const size_t n = b->n < d->nskip ? b->n : (size_t)d->nskip;
-    d->nskip -= n;
-    return n;
-}
-
 /* Answers a batch; false ends the run. If only some more lines are wanted, asks for no more than
  * that at a time: the set then holds only keys of lines that were answered. */
 static bool dedup_take_batch(void *context, const struct batch *b)
@@ -319,7 +309,7 @@ static bool dedup_take_batch(void *context, const struct batch *b)
     if (!look_at_lines(d, &b, 1)) {
         return false;
     }
-    size_t at = b->parts ? take_asked(d, b) : skip_answered(d, b);
+    size_t at = b->parts ? take_asked(d, b) : 0;
     seen_refresh(&d->seen);
     while (at < b->n && d->left > 0 && !d->full) {
         const size_t n = b->n - at < d->left ? b->n - at : (size_t)d->left;
@@ -356,19 +346,20 @@ static bool take_keys(struct dedup *d, const struct batch *b)
     return !d->full;
 }
 
-/* Answers batches as long as the set is within the limit. */
+/* Answers batches as long as the set is within the limit, and those that have been read by the time
+ * at which it is not. */
 static bool take_within_limit(void *context, const struct batch *b)
 {
     struct dedup *d = context;
-    if (d->beyond.gathers) {
-        return take_keys(d, b);
-    }
-    if (!beyond_is_reached(&d->beyond, d->nanswered)) {
-        d->nanswered += b->n;
+    if (!b->comes_again) {
+        if (beyond_is_reached(&d->beyond, d->report.nnew + d->report.nseen)) {
+            atomic_store(&d->reread.is_wanted, true);
+        }
         return dedup_take_batch(context, b);
     }
-    d->full = !beyond_gather(&d->beyond, &d->seen.asked);
-    d->lost = d->full;
+    if (!d->beyond.gathers && !beyond_gather(&d->beyond, &d->seen.asked)) {
+        d->full = d->lost = true;
+    }
     return !d->full && take_keys(d, b);
 }
 
@@ -389,7 +380,7 @@ static bool is_read(const struct dedup *d)
     return d->left > 0 && !d->full && !d->out.failed && !d->repeats.failed && !d->tee.failed;
 }
 
-/* Reads all lines; with a limit that the set reaches, twice. */
+/* Reads all lines; those that come after the set has reached the limit, twice. */
 static void run_within_limit(struct dedup *d)
 {
     d->feed.take = take_within_limit;
@@ -401,13 +392,12 @@ static void run_within_limit(struct dedup *d)
         d->full = d->lost = !beyond_answer(&d->beyond, &d->seen.asked);
     }
     if (d->beyond.gathers && is_read(d)) {
-        struct report *r = &d->report;
-        r->nlong = r->nother = r->nbytes = r->nmisses = r->nskipped = 0; /* counted once more */
-        d->nskip = d->nanswered;
+        const bool failed = d->feed.failed;
         d->reread.is_again = true;
         d->feed.take = take_again;
         message_reading(MESSAGE_READING_AGAIN);
         feed_run(&d->feed);
+        d->feed.failed = d->feed.failed || failed;
         if (is_read(d)) {
             d->full = d->lost = atomic_load(&d->reread.has_changed) || !beyond_end(&d->beyond);
         }

@@ -59,6 +59,7 @@ struct batch {
     struct unseen_bytes missing; /* and the first of them; */
     const char *time_lacks;      /* what is wrong with its time; NULL: it lacks the key */
     bool is_array;               /* the first line of the file begins an array of records */
+    bool comes_again;            /* in the second of two readings (reread.h) */
     bool failed;                 /* a file or line before the end of this batch could not be read */
     struct batch_parts *parts;   /* NULL, or the set was asked in parts (set_parts.h) */
 };

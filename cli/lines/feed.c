@@ -6,6 +6,7 @@
 
 #include "lines/files.h"
 #include "lines/loops.h"
+#include "lines/reread.h"
 #include "print/message.h"
 
 /* ---- One thread ------------------------------------------------------------------------------ */
@@ -120,14 +121,16 @@ static size_t first_file(const struct feed *f)
 
 void feed_run(struct feed *f)
 {
+    const struct reread *reread = f->input->reread;
+    const size_t nread = reread_is_again(reread) ? reread->first : 0; /* files */
     struct reader reader = {
-        .names = f->file ? &f->file : f->input->files,
-        .nnames = f->file ? 1 : f->input->nfiles,
+        .names = f->file ? &f->file : f->input->files + nread,
+        .nnames = f->file ? 1 : f->input->nfiles - nread,
         .identity = f->identity,
         .options = f->input,
     };
     const unsigned threads = count_threads(f->input->threads);
-    f->first = first_file(f);
+    f->first = first_file(f) + nread;
     f->failed = false;
     /* If an input is a named fifo, the program is probably part of a loop: mkfifo q; unseen < q
      * | fetch > q. When both pipes are full, the reader of our output waits for us to read, so

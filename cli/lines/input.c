@@ -67,25 +67,12 @@ static bool wait_readable(const struct input *in)
     }
 }
 
-/* read(2). The first reading of two keeps what cannot be read again. */
-static ssize_t read_file(struct input *in, void *buf, size_t cap)
-{
-    if (in->fd < 0) {
-        return reread_take(in->reread, in->file, buf, cap);
-    }
-    const ssize_t n = read(in->fd, buf, cap);
-    if (n > 0 && in->reread && !in->file) {
-        reread_keep(in->reread, buf, (size_t)n);
-    }
-    return n;
-}
-
 /* read(2), tried again when a signal interrupts it. The source of the coded or plain bytes. */
 static ssize_t read_raw(void *context, void *buf, size_t cap)
 {
     struct input *in = context;
     while (!in->ended && !in->failed && wait_readable(in)) {
-        ssize_t n = read_file(in, buf, cap);
+        ssize_t n = read(in->fd, buf, cap);
         if (n >= 0) {
             in->nread += (uint64_t)n;
             in->ended = n == 0;
@@ -100,6 +87,20 @@ static ssize_t read_raw(void *context, void *buf, size_t cap)
         }
     }
     return in->ended ? 0 : in->failed ? -1 : INPUT_STOP;
+}
+
+/* The source of bytes that were kept. The error behind them has been reported. */
+static ssize_t read_kept(void *context, void *buf, size_t cap)
+{
+    struct input *in = context;
+    const ssize_t n = reread_take(in->reread, in->file, buf, cap);
+    if (n < 0) {
+        message_error("cannot read a temporary file in %s: %s", temporary_folder(),
+                      strerror(errno));
+        return -1;
+    }
+    in->nread += (uint64_t)n;
+    return n == 0 && in->file->has_failed ? -1 : n;
 }
 
 /* Calls `before` first if the file is a fifo: opening it waits for a writer. */
@@ -139,8 +140,13 @@ static bool open_again(struct input *in, bool standard)
 {
     in->file = reread_next(in->reread);
     in->fd = -1;
-    if (!in->file || !in->file->is_open || in->file->is_kept) {
-        return in->file && in->file->is_open;
+    if (!in->file || !in->file->is_open) {
+        return false;
+    }
+    if (in->file->is_kept) {
+        in->top = (struct source){read_kept, in};
+        in->begun = true; /* it has been decoded */
+        return true;
     }
     in->fd = standard ? STDIN_FILENO : open_named(in);
     if (!reread_check(in->reread, in->file, in->fd)) {
@@ -155,6 +161,9 @@ struct input *input_open(const char *name, struct input_wait wait, const struct 
     struct input *in = calloc(1, sizeof(*in));
     if (!in) {
         message_error("%s: out of memory", name);
+        if (o->reread) {
+            reread_skip(o->reread);
+        }
         return NULL;
     }
     const bool standard = strcmp(name, "-") == 0;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lines/reread.h"
 #include "print/message.h"
 #include "print/typed.h"
 #include "stop.h"
@@ -25,6 +26,12 @@ enum {
 static struct block *here(struct reader *r)
 {
     return &r->blocks[r->current];
+}
+
+/* True in a second reading: the first one has reported what this one meets. */
+static bool is_again(const struct reader *r)
+{
+    return reread_is_again(r->options->reread);
 }
 
 static void close_input(struct reader *r)
@@ -92,7 +99,7 @@ static bool next_block(struct reader *r)
 static void report_long(struct reader *r, uint64_t len)
 {
     r->failed = true;
-    if (++r->nlong <= REPORTS_MAX) {
+    if (++r->nlong <= REPORTS_MAX && !is_again(r)) {
         message_error("%s:%" PRIu64 ": line of %" PRIu64 " bytes left out: --max-line is %" PRIu64,
                       r->name, r->line + 1, len, r->options->max_line);
     }
@@ -108,6 +115,32 @@ static bool block_grow(struct reader *r)
     return block_resize(r, here(r), here(r)->cap * 2);
 }
 
+/* The first of two readings: begins to keep what is read, between two lines, if that is wanted. All
+ * complete lines are in batches. */
+static void begin_to_keep(const struct reader *r, struct reread *reread)
+{
+    if (!reread->has_begun && !reread->is_again && r->skipped == 0 &&
+        atomic_load(&reread->is_wanted)) {
+        const char *data = r->blocks[r->current].data;
+        reread_begin(reread, r->line, data ? data + r->at : data, r->filled - r->at);
+    }
+}
+
+/* input_read. The first of two readings keeps what it brings. */
+static ssize_t read_input(struct reader *r, void *buf, size_t cap)
+{
+    struct reread *reread = r->options->reread;
+    const ssize_t n = input_read(r->input, buf, cap);
+    if (reread && !reread->is_again) {
+        if (n > 0) {
+            reread_keep(reread, buf, (size_t)n);
+        } else if (n == -1) {
+            reread_fail(reread);
+        }
+    }
+    return n;
+}
+
 /* Reads once. At the end of a file the last line gets a delimiter if it lacks one. After an error
  * an unfinished line is left out. A signal is looked for before each read, because a long line may
  * take many reads, and a read of a file never waits. */
@@ -116,6 +149,9 @@ static bool reader_read_more(struct reader *r)
     if (stop_is_wanted()) {
         return reader_give_up(r);
     }
+    if (r->options->reread) {
+        begin_to_keep(r, r->options->reread);
+    }
     if ((r->at > 0 || !here(r)->data) && !next_block(r)) {
         return false;
     }
@@ -123,7 +159,7 @@ static bool reader_read_more(struct reader *r)
     if (block->cap - r->filled < INPUT_READ_MIN && !block_grow(r)) {
         return false;
     }
-    ssize_t n = input_read(r->input, block->data + r->filled, block->cap - r->filled);
+    const ssize_t n = read_input(r, block->data + r->filled, block->cap - r->filled);
     r->offset = input_offset(r->input);
     if (n > 0) {
         r->filled += (size_t)n;
@@ -134,7 +170,7 @@ static bool reader_read_more(struct reader *r)
     }
     if (n < 0) {
         r->failed = true;
-        if (r->filled > 0) {
+        if (r->filled > 0 && !is_again(r)) {
             message_error("%s:%" PRIu64 ": unfinished line of %zu bytes left out", r->name,
                           r->line + 1, r->filled);
         }
@@ -162,6 +198,10 @@ static bool end_skipping(struct reader *r, struct batch *b)
     }
     report_long(r, r->skipped);
     b->nlong++;
+    if (r->line < r->first) {
+        b->nlong = 0;
+        b->nbytes = 0;
+    }
     r->skipped = 0;
     r->line++;
     return true;
@@ -324,14 +364,16 @@ static bool note_misses(struct reader *r, const struct batch *b)
         return true;
     }
     r->lacks_time = b->time_lacks != NULL;
-    (r->lacks_time ? show_time : show_miss)(r, b);
+    if (!is_again(r)) {
+        (r->lacks_time ? show_time : show_miss)(r, b);
+    }
     return r->identity->key->missing != MISSING_FAIL;
 }
 
 /* Reports a file of which no line has the key: the key is probably mistyped. */
 static void check_file(struct reader *r)
 {
-    if (r->identity && r->file_lines > 0 && r->file_misses == r->file_lines) {
+    if (r->identity && r->file_lines > 0 && r->file_misses == r->file_lines && !is_again(r)) {
         const struct key_options *o = r->identity->key;
         message_error("%s: no line has the %s %s", r->noted_name, r->lacks_time ? "time" : "key",
                       r->lacks_time ? o->time_text : o->text);
@@ -369,6 +411,23 @@ void reader_note_end(struct reader *r)
     }
 }
 
+/* Passes over complete lines in front of the first one that is wanted. b is only used for room. */
+static void pass_over(struct reader *r, struct batch *b)
+{
+    while (r->line < r->first) {
+        const uint64_t left = r->first - r->line;
+        size_t used = 0;
+        const size_t n =
+            unseen_lines_split(here(r)->data + r->at, r->filled - r->at, r->options->delimiter,
+                               b->lines, left < BATCH_LINES ? (size_t)left : BATCH_LINES, &used);
+        if (n == 0) {
+            return;
+        }
+        r->at += used;
+        r->line += n;
+    }
+}
+
 /* Moves complete lines of the current block to *b; false if there are none. */
 static bool take_lines(struct reader *r, struct batch *b)
 {
@@ -381,6 +440,7 @@ static bool take_lines(struct reader *r, struct batch *b)
     if (r->scanned > 0 && !may_have_line(r)) {
         return false;
     }
+    pass_over(r, b);
     size_t used = 0;
     b->n = unseen_lines_split(here(r)->data + r->at, r->filled - r->at, r->options->delimiter,
                               b->lines, BATCH_LINES, &used);
@@ -425,6 +485,15 @@ static void start_skipping(struct reader *r, struct batch *b)
     }
 }
 
+/* The second reading begins where the first one began to keep what it read. */
+static void start_again(struct reader *r, const struct reread *reread)
+{
+    if (r->nopened == 1) {
+        r->first = reread->first_line;
+        r->line = reread->files[reread->first].is_kept ? r->first : 0;
+    }
+}
+
 /* Opens the next file. */
 static void open_next(struct reader *r)
 {
@@ -434,6 +503,10 @@ static void open_next(struct reader *r)
     r->failed = r->failed || !r->input;
     r->name = r->input ? input_name(r->input) : NULL;
     r->line = 0;
+    r->first = 0;
+    if (is_again(r)) {
+        start_again(r, r->options->reread);
+    }
 }
 
 static void reader_empty(struct batch *b)
@@ -454,6 +527,7 @@ bool reader_next(struct reader *r, struct batch *b, bool may_read)
     for (;;) {
         const bool taken = (may_read || r->skipped == 0) && take_lines(r, b);
         b->failed = r->failed;
+        b->comes_again = r->options->reread && r->options->reread->has_begun;
         r->nbatches += taken;
         if (taken || !may_read) {
             return taken;
@@ -486,6 +560,9 @@ uint64_t reader_line_number(const struct batch *b, const char *line, char delimi
 
 void reader_summary(const struct reader *r)
 {
+    if (is_again(r)) {
+        return;
+    }
     if (r->nlong > REPORTS_MAX) {
         message_error("%" PRIu64 " more lines over --max-line left out", r->nlong - REPORTS_MAX);
     }

@@ -53,6 +53,7 @@ struct reader {
     uint64_t
         skipped;    /* bytes of an over-long line that were dropped so far; 0: not in such a line */
     uint64_t line;  /* number in its file of the line at `at`, from 0 */
+    uint64_t first; /* lines of the file before this one are passed over, uncounted */
     uint64_t nlong; /* over-long lines in all files */
     uint64_t nbatches;
     uint64_t nmisses;     /* lines without the key or the time, in all files; */

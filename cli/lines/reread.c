@@ -36,31 +36,59 @@ void reread_note(struct reread *r, int fd)
     if (fd < 0) {
         return;
     }
-    file->is_kept = fstat(fd, &file->st) != 0 || !S_ISREG(file->st.st_mode);
-    if (!file->is_kept) {
-        const off_t offset = lseek(fd, 0, SEEK_CUR);
-        file->offset = offset > 0 ? (uint64_t)offset : 0;
-        return;
+    /* Files whose size is not known, as in /proc, may be others when they are opened again. */
+    file->is_kept =
+        fstat(fd, &file->st) != 0 || !S_ISREG(file->st.st_mode) || file->st.st_size == 0;
+    const off_t offset = file->is_kept ? (off_t)r->kept.end : lseek(fd, 0, SEEK_CUR);
+    file->offset = offset > 0 ? (uint64_t)offset : 0;
+}
+
+void reread_begin(struct reread *r, uint64_t line, const void *data, size_t len)
+{
+    if (r->nfiles == 0) {
+        return; /* there was no memory for a file, which code says */
     }
-    if (!r->kept.is_open && r->code == 0) {
-        fail(r, temporary_open(&r->kept));
-    }
-    file->offset = r->kept.end;
+    r->has_begun = true;
+    r->first = r->nfiles - 1;
+    r->first_line = line;
+    reread_keep(r, data, len);
 }
 
 void reread_keep(struct reread *r, const void *data, size_t len)
 {
-    if (r->code != 0 || !r->files[r->nfiles - 1].is_kept) {
+    if (!r->has_begun || r->code != 0 || !r->files[r->nfiles - 1].is_kept || len == 0) {
         return;
     }
-    fail(r, temporary_append(&r->kept, data, len));
+    if (!r->kept.is_open) {
+        fail(r, temporary_open(&r->kept));
+    }
+    if (r->code == 0) {
+        fail(r, temporary_append(&r->kept, data, len));
+    }
     r->files[r->nfiles - 1].bytes += len;
+}
+
+void reread_fail(struct reread *r)
+{
+    if (r->nfiles > 0) {
+        r->files[r->nfiles - 1].has_failed = true;
+    }
+}
+
+void reread_skip(struct reread *r)
+{
+    if (r->is_again) {
+        (void)reread_next(r);
+    } else {
+        reread_note(r, -1);
+    }
 }
 
 const struct reread_file *reread_next(struct reread *r)
 {
     r->at = 0;
-    return r->next < r->nfiles ? &r->files[r->next++] : NULL;
+    const size_t i = r->first + r->next++;
+    return i < r->nfiles ? &r->files[i] : NULL;
 }
 
 bool reread_check(struct reread *r, const struct reread_file *file, int fd)

@@ -495,8 +495,8 @@ static const struct option_row rows[] = {
      BYTES("SIZE", "a number of bytes from 32M up", "2G", seen.memory, 32 << 20, (uint64_t)1 << 56),
      .more = "The lines, their order and the exit status are those without the option. From half of SIZE on, keys go to "
              "temporary files: 8 bytes a line. Then the input is read once more, for the lines that are still to be "
-             "printed, so it must not change meanwhile. What comes from a pipe is kept in a temporary file, too, from "
-             "its first byte. The program itself takes up to 24 MiB beside SIZE, and a decompressor its window."},
+             "printed, so it must not change meanwhile. Lines that come from a pipe from then on are kept in a "
+             "temporary file, too. The program itself takes up to 24 MiB beside SIZE, and a decompressor its window."},
     {'n', "dry-run", COMMAND_DEDUP, "do not remember: only what -s and -x have is a repeat", FLAG(seen.dry_run),
      .does = "remembers nothing", .needs = "store exclude", .usage = "-n -s STORE FILE"},
     {'n', "dry-run", COMMAND_SERVE,

@@ -44,9 +44,9 @@ static unsigned long long mebibytes(uint64_t bytes)
 /* The bytes that all temporary files are likely to take; 0: not known. */
 static uint64_t beyond_needs(const struct beyond *b)
 {
-    const double share = report_share(b->report);
-    const double lines = (double)b->nkeys / share;
-    return share > 0 ? (uint64_t)(lines * (double)b->key_len + lines / 8) : 0;
+    const double share = report_share(b->report) - b->share;
+    const double lines = (double)b->nkeys / share * (1 - b->share);
+    return b->share >= 0 && share > 0 ? (uint64_t)(lines * (double)b->key_len + lines / 8) : 0;
 }
 
 void beyond_report(const struct beyond *b, int code)
@@ -57,7 +57,7 @@ void beyond_report(const struct beyond *b, int code)
         message_hint("about %llu MiB are needed, in another folder with TMPDIR=FOLDER",
                      mebibytes(needed));
     } else {
-        message_hint("a line takes %zu bytes, and a pipe all of its own, in another folder with "
+        message_hint("a line takes %zu bytes, from a pipe also its own, in another folder with "
                      "TMPDIR=FOLDER",
                      b->key_len);
     }
@@ -206,6 +206,7 @@ bool beyond_gather(struct beyond *b, struct asked *a)
         message_hint("a folder on a disk: TMPDIR=FOLDER");
     }
     b->gathers = true;
+    b->share = report_share(b->report);
     a->beyond = b;
     a->ops = &asked_gathered;
     return true;

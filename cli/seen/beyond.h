@@ -40,7 +40,8 @@ struct beyond {
     const struct report *report;
 
     /* state */
-    bool gathers;  /* the keys of lines are gathered */
+    bool gathers;  /* the keys of lines are gathered, */
+    double share;  /* of the input from here on; negative: not known */
     uint64_t next; /* the number of lines at which the memory is looked at again */
     unsigned part_bits;
     size_t nparts;

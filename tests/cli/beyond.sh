@@ -33,26 +33,37 @@ head -n 3000000 many > first
 tail -n +3000001 many > second
 {
     head -c 6888896 > head # lines of the file up to there
-    "$UNSEEN" --seed 1 --memory 32M -j 3 head <(gzip -dc first.gz 2> /dev/null; cat second) - missing many.gz > out 2> err
+    "$UNSEEN" --seed 1 --memory 32M -j 3 head <(gzip -1c second) - missing . many.gz > out 2> err
     status=$?
 } < first
 "$UNSEEN" --seed 1 head second many > want1
-expect 2 '*' 'unseen: error: cannot open missing: No such file or directory\n'
+expect 2 '*' 'unseen: error: cannot open missing: No such file or directory\nunseen: error: cannot read .: Is a directory\n'
 same out want1
+
+# A pipe is kept from the moment on at which its lines are not answered at once.
+mkfifo idle
+"$UNSEEN" --memory 32M idle > out &
+pid=$!
+exec 3> idle
+echo first >&3
+eventually [ -s out ]
+lacks deleted <(ls -l "/proc/$pid/fd")
+exec 3>&-
+wait "$pid"
 
 # Keys in JSON, lines without them and lines that are too long: what a reading says is said once, and counts
 # are those of one reading.
-sed 's|.*|{"u":"http://e.com/&"}|; s|.*/.*77777".*|none|; s|.*[1-9]88888".*|{"u":"http://e.com/a/long/line"}|' many > json
+sed 's|.*|{"u":"http://e.com/&"}|; s|.*/.*77777".*|none|; s|.*[1-9]88888".*|{"u":"http://e.com/a/long/line"}|' > json < <(seq 3000000; seq 2750000 3050000)
 stats() { # OPTIONS...
     for limit in '' '--memory 32M'; do
-        "$UNSEEN" --seed 1 --stats $limit "$@" 2> said > "out$limit"
+        "$UNSEEN" --seed 1 --stats $limit "$@" 2> said > "out$limit" < <(cat json)
         echo "status $?" >> said
         grep -v '^memory \|^seconds \|^wrong seen ' said > "err$limit"
     done
     same 'out--memory 32M' out
     same 'err--memory 32M' err
 }
-stats --mark -k .u --missing=skip --max-line 30 json
+stats --mark -k .u --missing=skip --max-line 30 -
 brief || stats -v -j 1 --canonical -k .u --missing=whole json
 head -n 100000 json > json1
 stats -k .u json1 # ends at a line without the key
@@ -96,7 +107,7 @@ done
 status=${PIPESTATUS[0]}
 expect 2 '*' '*'
 holds grep -q '^unseen: error: cannot write a temporary file in .*/tmp: File too large$' err
-holds grep -q '^unseen: hint: about [0-9]* MiB are needed' err
+holds grep -q '^unseen: hint: about 2[4-9] MiB are needed' err
 head -n "$(wc -l < out)" want | cmp -s - out || complain 'wrong lines in front of a full disk'
 TMPDIR=$scratch/missing run --memory 32M many
 expect 2 '*' 'unseen: error: cannot write a temporary file in '"$scratch"'/missing: No such file or directory\nunseen: hint: *\n'
