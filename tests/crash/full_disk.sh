@@ -127,6 +127,33 @@ for way in $ways; do
     done
 done
 
+# A set larger than memory: the folder of its temporary files is too small for the keys, and for the
+# lines of a pipe.
+from_file() {
+    TMPDIR=$disk "$tool" --seed 7 --memory 32M "$work/many"
+}
+from_pipe() {
+    TMPDIR=$disk "$tool" --seed 7 --memory 32M < <(cat "$work/many")
+}
+larger() { # COMMAND
+    for size in 64 4096; do
+        ncases=$((ncases + 1))
+        mount -t tmpfs -o "size=${size}k" tmpfs "$disk" || exit 2
+        "$@" > "$work/out" 2> "$work/err"
+        [ $? = 2 ] || wrong "the status is another"
+        grep -q "^unseen: error: cannot write a temporary file in $disk: No space left on device$" "$work/err" ||
+            wrong "the message is another"
+        cmp -s -n "$(wc -c < "$work/out")" "$work/out" "$work/many" || wrong "lines are wrong"
+        umount "$disk"
+    done
+}
+if [ -z "$plant" ]; then
+    way=larger
+    seq 4500000 > "$work/many"
+    larger from_file
+    larger from_pipe
+fi
+
 echo "$ncases cases, $nfull met a full disk, $nfailed failed"
 if [ -n "$plant" ]; then
     [ $nfailed -gt 0 ] && echo "planted: $plant: noticed" && exit 0
