@@ -32,11 +32,11 @@ gzip -1c many > many.gz
 head -n 3000000 many > first
 tail -n +3000001 many > second
 {
-    head -c 6888896 > head # lines of the file up to there
-    "$UNSEEN" --seed 1 --memory 32M -j 3 head <(gzip -1c second) - missing . many.gz > out 2> err
+    head -c 6888896 > begin # lines of the file up to there
+    "$UNSEEN" --seed 1 --memory 32M -j 3 begin <(gzip -1c second) - missing . many.gz > out 2> err
     status=$?
 } < first
-"$UNSEEN" --seed 1 head second many > want1
+"$UNSEEN" --seed 1 begin second many > want1
 expect 2 '*' 'unseen: error: cannot open missing: No such file or directory\nunseen: error: cannot read .: Is a directory\n'
 same out want1
 
