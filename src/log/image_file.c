@@ -53,9 +53,7 @@ static enum unseen_status image_damaged(const struct unseen__image *image, uint6
 /* The size of the file. */
 static uint64_t size_of_image(const struct unseen__image_header *header)
 {
-    return header->npages > 0
-               ? unseen__image_pages_offset(header) + header->npages * UNSEEN__IMAGE_PAGE
-               : UNSEEN__IMAGE_HEADER_LEN + header->body_len + header->tail_len;
+    return unseen__image_body_offset(header) + header->body_len + header->tail_len;
 }
 
 static enum unseen_status open_and_read(struct unseen__image *image, struct unseen_error *error)
@@ -84,8 +82,8 @@ static enum unseen_status open_and_read(struct unseen__image *image, struct unse
         header->npages > image->size / UNSEEN__IMAGE_PAGE || image->size != size_of_image(header)) {
         return image_damaged(image, 0, error);
     }
-    image->offset = UNSEEN__IMAGE_HEADER_LEN;
-    image->end = UNSEEN__IMAGE_HEADER_LEN + header->body_len;
+    image->offset = unseen__image_body_offset(header);
+    image->end = image->offset + header->body_len;
     return UNSEEN_OK;
 }
 
@@ -174,25 +172,17 @@ enum unseen_status unseen__image_read_tail(const struct unseen__image *image, ui
 
 /* ---- writing ---- */
 
-struct writer {
-    int fd;
-    const char *name;
-    uint8_t *buf;
-    size_t len;
-    uint64_t offset; /* in the file, where the buffer goes */
-};
-
-static enum unseen_status image_flush(struct writer *w, struct unseen_error *error)
+static enum unseen_status image_flush(struct unseen__image_writer *w, struct unseen_error *error)
 {
     const int code = unseen__file_write(w->fd, w->offset, w->buf, w->len);
     w->offset += w->len;
     w->len = 0;
-    return code ? unseen__error_io(error, "write", w->name, code) : UNSEEN_OK;
+    return code ? unseen__error_io(error, "write", w->new_name, code) : UNSEEN_OK;
 }
 
 /* Writes what `next` gives. */
-static enum unseen_status write_all(struct writer *w, unseen__chunk_next *next, const void *object,
-                                    struct unseen_error *error)
+static enum unseen_status write_all(struct unseen__image_writer *w, unseen__chunk_next *next,
+                                    const void *object, struct unseen_error *error)
 {
     uint64_t cursor = 0;
     for (;;) {
@@ -204,56 +194,13 @@ static enum unseen_status write_all(struct writer *w, unseen__chunk_next *next, 
         }
         status = next(object, &cursor, w->buf + w->len, BUF_LEN - w->len, &len);
         if (status != UNSEEN_OK) {
-            return unseen__error_status(error, status, w->name);
+            return unseen__error_status(error, status, w->new_name);
         }
         if (len == 0) {
             return image_flush(w, error);
         }
         w->len += len;
     }
-}
-
-static enum unseen_status write_file(struct writer *w, const struct unseen__log *log,
-                                     struct unseen__image_header *header,
-                                     const struct unseen__image_parts *parts,
-                                     struct unseen_error *error)
-{
-    uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
-    struct stat st;
-    (void)unlink(w->name); /* a crash may have left it; if this fails, so does the next call */
-    int code = unseen__file_make_in(AT_FDCWD, w->name, 0600, &w->fd);
-    if (code != 0) {
-        return unseen__error_io(error, "create", w->name, code);
-    }
-    /* The image holds the secret: a user who may not read the log may not read the image. */
-    code = fstat(log->fd, &st) != 0 ? errno : unseen__file_make_alike(w->fd, &st);
-    if (code != 0) {
-        return unseen__error_io(error, "write", w->name, code);
-    }
-    w->offset = UNSEEN__IMAGE_HEADER_LEN;
-    enum unseen_status status = write_all(w, parts->next, parts->object, error);
-    if (status != UNSEEN_OK) {
-        return status;
-    }
-    header->body_len = w->offset - UNSEEN__IMAGE_HEADER_LEN;
-    header->tail_len = parts->tail_len;
-    header->tail_checksum =
-        parts->tail_len > 0 ? unseen__checksum(parts->tail, parts->tail_len) : 0;
-    code = parts->tail_len > 0 ? unseen__file_write(w->fd, w->offset, parts->tail, parts->tail_len)
-                               : 0;
-    if (code == 0 && parts->next_pages) {
-        const uint64_t start = unseen__image_pages_offset(header);
-        w->offset = start;
-        status = write_all(w, parts->next_pages, parts->object, error);
-        if (status != UNSEEN_OK) {
-            return status;
-        }
-        header->npages = (w->offset - start) / UNSEEN__IMAGE_PAGE;
-    }
-    unseen__image_header_encode(header, bytes);
-    code = code ? code : unseen__file_write(w->fd, 0, bytes, sizeof(bytes));
-    code = code ? code : unseen__file_sync(w->fd);
-    return code ? unseen__error_io(error, "write", w->name, code) : UNSEEN_OK;
 }
 
 /* FOREIGN if there is a file called name that is not an image. */
@@ -278,37 +225,104 @@ static enum unseen_status check_image_name(const char *name, struct unseen_error
     return UNSEEN_OK;
 }
 
-enum unseen_status unseen__image_write(const struct unseen__log *log,
-                                       struct unseen__image_header header,
-                                       const struct unseen__image_parts *parts,
-                                       struct unseen_error *error)
+static enum unseen_status make_file(struct unseen__image_writer *w, const struct unseen__log *log,
+                                    struct unseen_error *error)
 {
-    const struct unseen_allocator *allocator = &log->allocator;
-    char *name = unseen__path_with(allocator, log->file, UNSEEN__IMAGE_SUFFIX);
-    char *new_name = unseen__path_with(allocator, log->file, UNSEEN__NEW_IMAGE_SUFFIX);
-    struct writer w = {.fd = -1, .name = new_name, .buf = unseen__alloc(allocator, BUF_LEN, 64)};
-    enum unseen_status status = name && new_name && w.buf
-                                    ? check_image_name(name, error)
-                                    : unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
-    if (status != UNSEEN_OK) {
-        goto out;
-    }
-    status = write_file(&w, log, &header, parts, error);
-    if (w.fd < 0) {
-        goto out;
-    }
-    (void)close(w.fd); /* synced, or about to be removed */
-    const int code = status == UNSEEN_OK ? unseen__file_replace(new_name, name) : 0;
+    struct stat st;
+    (void)unlink(w->new_name); /* a crash may have left it; if this fails, so does the next call */
+    int code = unseen__file_make_in(AT_FDCWD, w->new_name, 0600, &w->fd);
     if (code != 0) {
-        status = unseen__error_io(error, "write", name, code);
+        return unseen__error_io(error, "create", w->new_name, code);
+    }
+    /* The image holds the secret: a user who may not read the log may not read the image. */
+    code = fstat(log->fd, &st) != 0 ? errno : unseen__file_make_alike(w->fd, &st);
+    return code ? unseen__error_io(error, "write", w->new_name, code) : UNSEEN_OK;
+}
+
+void unseen__image_abandon(struct unseen__image_writer *w)
+{
+    if (w->fd >= 0) {
+        (void)close(w->fd);        /* its bytes are not wanted */
+        (void)unlink(w->new_name); /* if this fails, the next write removes it */
+        w->fd = -1;
+    }
+    unseen__free(&w->allocator, w->buf, BUF_LEN);
+    unseen__path_free(&w->allocator, w->name);
+    unseen__path_free(&w->allocator, w->new_name);
+    w->buf = NULL;
+    w->name = NULL;
+    w->new_name = NULL;
+}
+
+enum unseen_status unseen__image_start(struct unseen__image_writer *w,
+                                       const struct unseen__log *log, struct unseen_error *error)
+{
+    *w = (struct unseen__image_writer){
+        .allocator = log->allocator,
+        .fd = -1,
+        .name = unseen__path_with(&log->allocator, log->file, UNSEEN__IMAGE_SUFFIX),
+        .new_name = unseen__path_with(&log->allocator, log->file, UNSEEN__NEW_IMAGE_SUFFIX),
+        .buf = unseen__alloc(&log->allocator, BUF_LEN, 64),
+        .offset = UNSEEN__IMAGE_HEADER_LEN};
+    enum unseen_status status = w->name && w->new_name && w->buf
+                                    ? check_image_name(w->name, error)
+                                    : unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
+    if (status == UNSEEN_OK) {
+        status = make_file(w, log, error);
     }
     if (status != UNSEEN_OK) {
-        (void)unlink(new_name); /* if this fails, the next write removes it */
+        unseen__image_abandon(w);
     }
-out:
-    unseen__free(allocator, w.buf, BUF_LEN);
-    unseen__path_free(allocator, name);
-    unseen__path_free(allocator, new_name);
+    return status;
+}
+
+enum unseen_status unseen__image_put_pages(struct unseen__image_writer *w, unseen__chunk_next *next,
+                                           const void *object, struct unseen_error *error)
+{
+    return write_all(w, next, object, error);
+}
+
+/* Writes what comes behind the pages, and then the header. */
+static enum unseen_status write_rest(struct unseen__image_writer *w,
+                                     struct unseen__image_header *header,
+                                     const struct unseen__image_parts *parts,
+                                     struct unseen_error *error)
+{
+    uint8_t bytes[UNSEEN__IMAGE_HEADER_LEN];
+    const uint64_t body = w->offset;
+    header->npages = (body - UNSEEN__IMAGE_HEADER_LEN) / UNSEEN__IMAGE_PAGE;
+    const enum unseen_status status = write_all(w, parts->next, parts->object, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    header->body_len = w->offset - body;
+    header->tail_len = parts->tail_len;
+    header->tail_checksum =
+        parts->tail_len > 0 ? unseen__checksum(parts->tail, parts->tail_len) : 0;
+    int code = parts->tail_len > 0
+                   ? unseen__file_write(w->fd, w->offset, parts->tail, parts->tail_len)
+                   : 0;
+    unseen__image_header_encode(header, bytes);
+    code = code ? code : unseen__file_write(w->fd, 0, bytes, sizeof(bytes));
+    code = code ? code : unseen__file_sync(w->fd);
+    return code ? unseen__error_io(error, "write", w->new_name, code) : UNSEEN_OK;
+}
+
+enum unseen_status unseen__image_finish(struct unseen__image_writer *w,
+                                        struct unseen__image_header header,
+                                        const struct unseen__image_parts *parts,
+                                        struct unseen_error *error)
+{
+    enum unseen_status status = write_rest(w, &header, parts, error);
+    const int code = status == UNSEEN_OK ? unseen__file_replace(w->new_name, w->name) : 0;
+    if (code != 0) {
+        status = unseen__error_io(error, "write", w->name, code);
+    }
+    if (status == UNSEEN_OK) {
+        (void)close(w->fd); /* synced */
+        w->fd = -1;
+    }
+    unseen__image_abandon(w);
     return status;
 }
 

@@ -47,22 +47,43 @@ void unseen__image_end_chunks(struct unseen__image *image);
 
 void unseen__image_release(struct unseen__image *image);
 
-/* What an image is made of. */
+/* A new image. Its pages come first, so it can be begun when nothing is known of the rest. */
+struct unseen__image_writer {
+    struct unseen_allocator allocator;
+    int fd; /* -1: not begun, or done */
+    char *name;
+    char *new_name; /* while it is written */
+    uint8_t *buf;
+    size_t len;
+    uint64_t offset; /* in the file, where the buffer goes */
+};
+
+/* What an image is made of, beside its pages. */
 struct unseen__image_parts {
     const void *object;
     unseen__chunk_next *next; /* gives the chunks of the object */
     const uint8_t *tail;      /* comes behind the chunks */
     size_t tail_len;
-    unseen__chunk_next *next_pages; /* gives the pages at the end; NULL: there are none */
 };
 
-/* Writes an image and renames it over the old one. header.body_len, tail_len, tail_checksum and
- * npages are filled in here. Errors: those of `next`, FOREIGN, IO, NOMEM; the old image is then
- * still there. */
-enum unseen_status unseen__image_write(const struct unseen__log *log,
-                                       struct unseen__image_header header,
-                                       const struct unseen__image_parts *parts,
-                                       struct unseen_error *error);
+/* Begins an image of a log. Errors: FOREIGN, IO, NOMEM; then there is nothing to abandon. */
+enum unseen_status unseen__image_start(struct unseen__image_writer *w,
+                                       const struct unseen__log *log, struct unseen_error *error);
+
+/* Appends all pages that `next` gives. Errors: those of `next`, IO. */
+enum unseen_status unseen__image_put_pages(struct unseen__image_writer *w, unseen__chunk_next *next,
+                                           const void *object, struct unseen_error *error);
+
+/* Writes the rest, and renames the image over the old one; w is then done. header.body_len,
+ * tail_len, tail_checksum and npages are filled in here. Errors: those of `next`, IO; the old image
+ * is then still there. */
+enum unseen_status unseen__image_finish(struct unseen__image_writer *w,
+                                        struct unseen__image_header header,
+                                        const struct unseen__image_parts *parts,
+                                        struct unseen_error *error);
+
+/* Removes what was written, unless w is done. */
+void unseen__image_abandon(struct unseen__image_writer *w);
 
 /* Removes the image. A file of that name that is not an image is renamed to PATH.image.damaged.
  * Errors: IO, NOMEM. */

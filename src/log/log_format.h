@@ -153,7 +153,7 @@ uint64_t unseen__record_checksum(const uint8_t *bytes, size_t len,
 
 enum {
     UNSEEN__ALLOWED_LEN = 24, /* each allowed key, behind the table */
-    UNSEEN__IMAGE_PAGE = 4096 /* pages stand at multiples of it */
+    UNSEEN__IMAGE_PAGE = 4096 /* pages stand at multiples of it, behind the header */
 };
 
 struct unseen__image_header {
@@ -164,7 +164,7 @@ struct unseen__image_header {
     uint64_t record_checksum; /* of that record */
     uint64_t nchanges;        /* in all records that are covered */
     uint64_t body_len;        /* of the chunks */
-    uint64_t npages;          /* of the set that are not in chunks, but at the end of the file */
+    uint64_t npages;          /* of the set that are not in chunks, but in front of them */
     uint64_t tail_len;        /* of what is behind the chunks: the table, then the allowed keys */
     uint64_t tail_checksum;
     uint64_t nallowed;
@@ -183,11 +183,10 @@ UNSEEN_INLINE uint64_t unseen__image_table_len(const struct unseen__image_header
     return header->tail_len - header->nallowed * UNSEEN__ALLOWED_LEN;
 }
 
-/* Where the pages begin. */
-UNSEEN_INLINE uint64_t unseen__image_pages_offset(const struct unseen__image_header *header)
+/* Where the chunks begin: behind the pages. */
+UNSEEN_INLINE uint64_t unseen__image_body_offset(const struct unseen__image_header *header)
 {
-    const uint64_t end = UNSEEN__IMAGE_HEADER_LEN + header->body_len + header->tail_len;
-    return (end + UNSEEN__IMAGE_PAGE - 1) / UNSEEN__IMAGE_PAGE * UNSEEN__IMAGE_PAGE;
+    return UNSEEN__IMAGE_HEADER_LEN + header->npages * UNSEEN__IMAGE_PAGE;
 }
 
 void unseen__image_header_encode(const struct unseen__image_header *header,

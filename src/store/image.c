@@ -165,7 +165,7 @@ struct source {
 static enum unseen_status read_source(void *context, uint64_t offset, uint8_t *buf, size_t len)
 {
     struct source *source = context;
-    const uint64_t at = unseen__image_pages_offset(&source->image.header) + offset;
+    const uint64_t at = UNSEEN__IMAGE_HEADER_LEN + offset;
     const bool is_random = at != source->end;
     if (is_random != source->is_random) {
         unseen__file_jumps(source->image.fd, is_random);
@@ -384,14 +384,11 @@ static size_t wanted_table_len(const struct unseen_set *set)
     return stats.memory >= TABLE_FROM ? unseen__set_table_len(set) : 0;
 }
 
-enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_error *error)
+/* What an image of the store says about the log. */
+static struct unseen__image_header header_of(const struct unseen_store *store)
 {
     const struct unseen__log *log = &store->log;
     const bool no_log = log->header.read_features & UNSEEN__FEATURE_NO_LOG;
-    const enum unseen_status settled = unseen__store_settle(store, error);
-    if (settled != UNSEEN_OK) {
-        return settled;
-    }
     struct unseen__image_header header = {
         .log_end = no_log ? UNSEEN__RECORDS_OFFSET : log->end,
         .last_offset = no_log ? 0 : log->last_offset,
@@ -405,19 +402,21 @@ enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_
         .note = store->output.note,
         .horizon = store->leaving.horizon,
         .nremoved = store->leaving.removed.nkeys,
+        .nallowed = store->set->allowed ? store->set->allowed->nkeys : 0,
     };
-    const enum unseen_status unread = unseen__set_fetch_all(store->set);
-    if (unread == UNSEEN_ERR_CORRUPT || unread == UNSEEN_ERR_IO) {
-        unseen__image_report_unread(store, unread, error);
-        return unread;
-    }
     memcpy(header.id, log->header.id, UNSEEN__ID_LEN);
-    const size_t table_len = wanted_table_len(store->set);
-    header.nallowed = store->set->allowed ? store->set->allowed->nkeys : 0;
+    return header;
+}
+
+/* Writes the tail, and what is behind the pages, which are there. */
+static enum unseen_status finish_image(struct unseen_store *store, struct unseen__image_writer *w,
+                                       size_t table_len, struct unseen_error *error)
+{
+    const struct unseen__image_header header = header_of(store);
     const size_t len = table_len + (size_t)header.nallowed * UNSEEN__ALLOWED_LEN;
     uint8_t *tail = len > 0 ? unseen__alloc(&store->allocator, len, 64) : NULL;
     if (len > 0 && !tail) {
-        return unseen__error_status(error, UNSEEN_ERR_NOMEM, log->path);
+        return unseen__error_status(error, UNSEEN_ERR_NOMEM, store->log.path);
     }
     if (table_len > 0) {
         unseen__set_save_table(store->set, tail);
@@ -430,9 +429,35 @@ enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_
         .next = table_len > 0 ? unseen__set_next_rest : unseen__set_next_chunk,
         .tail = tail,
         .tail_len = len,
-        .next_pages = table_len > 0 ? unseen__set_next_pages : NULL,
     };
-    const enum unseen_status status = unseen__image_write(log, header, &parts, error);
+    const enum unseen_status status = unseen__image_finish(w, header, &parts, error);
     unseen__free(&store->allocator, tail, len);
+    return status;
+}
+
+enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_error *error)
+{
+    struct unseen__image_writer w;
+    enum unseen_status status = unseen__store_settle(store, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    const enum unseen_status unread = unseen__set_fetch_all(store->set);
+    if (unread == UNSEEN_ERR_CORRUPT || unread == UNSEEN_ERR_IO) {
+        unseen__image_report_unread(store, unread, error);
+        return unread;
+    }
+    const size_t table_len = wanted_table_len(store->set);
+    status = unseen__image_start(&w, &store->log, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    if (table_len > 0) {
+        status = unseen__image_put_pages(&w, unseen__set_next_pages, store->set, error);
+    }
+    if (status == UNSEEN_OK) {
+        status = finish_image(store, &w, table_len, error);
+    }
+    unseen__image_abandon(&w);
     return status;
 }

@@ -292,7 +292,9 @@ static void test_image(const struct shape *shape)
     const struct chunks c = {.set = make_set(shape, &log.header.secret), .n = &n};
     memcpy(header.id, log.header.id, sizeof(header.id));
     const struct unseen__image_parts parts = {.object = &c, .next = next_chunk};
-    CHECK(unseen__image_write(&log, header, &parts, &error) == UNSEEN_OK);
+    struct unseen__image_writer writer = {.allocator = allocator};
+    CHECK(unseen__image_start(&writer, &log, &error) == UNSEEN_OK);
+    CHECK(unseen__image_finish(&writer, header, &parts, &error) == UNSEEN_OK);
     unseen_set_free(c.set);
     unseen__log_release(&log);
     struct unseen_store *store = open_store(UNSEEN_STORE_READ, &metered);

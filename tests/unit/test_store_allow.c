@@ -277,7 +277,7 @@ static void test_image(const struct test_store_kind *kind, int nmany)
     CHECK(f && fread(header, sizeof(header), 1, f) == 1);
     CHECK(unseen__image_header_decode(header, &h) == UNSEEN_OK);
     CHECK_EQ(h.nallowed, 3);
-    const long at = (long)(sizeof(header) + h.body_len + h.tail_len - sizeof(last));
+    const long at = (long)(unseen__image_body_offset(&h) + h.body_len + h.tail_len - sizeof(last));
     CHECK(fseek(f, at, SEEK_SET) == 0 && fread(last, sizeof(last), 1, f) == 1);
     CHECK_EQ(load_le64(last + 16), 1);
     last[16] = 7;

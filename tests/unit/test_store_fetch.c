@@ -289,7 +289,8 @@ static void test_table(void)
     size_t len;
     read_header();
     const uint64_t table_len = get_le64(header + 104);
-    const uint64_t table = UNSEEN__IMAGE_HEADER_LEN + get_le64(header + 48);
+    const uint64_t pages_len = get_le64(header + 152) * 4096;
+    const uint64_t table = UNSEEN__IMAGE_HEADER_LEN + pages_len + get_le64(header + 48);
     char *bytes = save_image(&len);
     test_file_flip(image, table + 800);
     struct unseen_store *store = open_store(UNSEEN_STORE_READ);
@@ -326,7 +327,11 @@ static void test_table(void)
         read_header();
         const uint64_t npages = i ? get_le64(header + 152) - 1 : 0;
         put_le64(header + 152, npages);
-        CHECK(truncate(image, (off_t)(i ? len - 4096 : table + table_len)) == 0);
+        const size_t nbefore = UNSEEN__IMAGE_HEADER_LEN + (size_t)npages * 4096;
+        char *behind = bytes + UNSEEN__IMAGE_HEADER_LEN + pages_len;
+        CHECK(truncate(image, (off_t)(len - pages_len + npages * 4096)) == 0);
+        write_file(image, nbefore, (const uint8_t *)behind,
+                   len - UNSEEN__IMAGE_HEADER_LEN - (size_t)pages_len);
         write_header();
         store = open_store(UNSEEN_STORE_READ);
         CHECK(test_store_info(store).image_damaged);
