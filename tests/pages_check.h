@@ -16,6 +16,7 @@ struct test_pages {
     unsigned long nreads;
     unsigned long nread; /* pages */
     unsigned long nreleased;
+    bool is_late; /* groups take memory when they are read */
 };
 
 static inline void test_pages_make(struct test_pages *p, const struct unseen_set *set)
@@ -65,7 +66,8 @@ static inline enum unseen_status test_pages_open(struct test_pages *p,
     const struct unseen__pages pages = {.read = test_pages_read,
                                         .release = test_pages_release,
                                         .context = p,
-                                        .n = p->pages.len / COMPACT_PAGE};
+                                        .n = p->pages.len / COMPACT_PAGE,
+                                        .is_late = p->is_late};
     enum unseen_status status = unseen_import_create(&import, options, NULL);
     if (status != UNSEEN_OK) {
         return status;

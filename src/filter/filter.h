@@ -26,6 +26,8 @@ struct unseen__pages {
     void (*release)(void *context);
     void *context;
     uint64_t n; /* how many pages there are */
+    /* A group takes memory when it is read, and not before. The set then has one thread. */
+    bool is_late;
 };
 
 /* A set is 2^prefix_bits filters. */

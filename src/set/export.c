@@ -179,6 +179,21 @@ enum unseen_status unseen__set_next_pages(const void *set, uint64_t *cursor, voi
     return UNSEEN_OK;
 }
 
+enum unseen_status unseen__set_next_of_part(const void *part, uint64_t *cursor, void *buf,
+                                            size_t cap, size_t *len_out)
+{
+    const struct unseen__part *of = part;
+    const uint64_t width = COMPACT_POSITION_KEYS >> of->bits;
+    uint64_t position = of->index * width + *cursor;
+    *len_out = 0;
+    if (*cursor == width) {
+        return UNSEEN_OK;
+    }
+    const enum unseen_status status = unseen__set_next_pages(of->set, &position, buf, cap, len_out);
+    *cursor = position - of->index * width;
+    return status;
+}
+
 /* ---- import ---- */
 
 struct unseen_import {

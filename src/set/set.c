@@ -581,8 +581,7 @@ enum unseen_status unseen_set_reserve(struct unseen_set *set, uint64_t nkeys)
 
 static bool has_parts(const struct unseen_set *set)
 {
-    return set->ops == &unseen__compact_ops && !set->shared && !set->window && !set->fetches &&
-           !set->allowed;
+    return set->ops == &unseen__compact_ops && !set->shared && !set->window && !set->allowed;
 }
 
 unsigned unseen_set_part_bits(const struct unseen_set *set)
@@ -597,12 +596,33 @@ unsigned unseen_set_part_bits(const struct unseen_set *set)
 
 enum unseen_status unseen_set_drop_part(struct unseen_set *set, unsigned bits, uint64_t part)
 {
+    const struct unseen__part dropped = {set, bits, part};
     if (!has_parts(set)) {
         return UNSEEN_ERR_UNSUPPORTED;
     }
     return bits >= 1 && bits <= COMPACT_DEPTH_MAX && part >> bits == 0
-               ? unseen__compact_drop(set->shards[0].filter, part << (64 - bits), bits)
+               ? unseen__set_drop_part(&dropped)
                : UNSEEN_ERR_ARGUMENT;
+}
+
+static uint64_t path_of(const struct unseen__part *part)
+{
+    return part->index << (64 - part->bits);
+}
+
+enum unseen_status unseen__set_load_part(const struct unseen__part *part)
+{
+    return unseen__compact_fetch_part(part->set->shards[0].filter, path_of(part), part->bits);
+}
+
+enum unseen_status unseen__set_keep_part(const struct unseen__part *part)
+{
+    return unseen__compact_save_part(part->set->shards[0].filter, path_of(part), part->bits);
+}
+
+enum unseen_status unseen__set_drop_part(const struct unseen__part *part)
+{
+    return unseen__compact_drop(part->set->shards[0].filter, path_of(part), part->bits);
 }
 
 /* ---- numbers ---- */

@@ -119,6 +119,23 @@ enum unseen_status unseen__set_next_rest(const void *set, uint64_t *cursor, void
 enum unseen_status unseen__set_next_pages(const void *set, uint64_t *cursor, void *buf, size_t cap,
                                           size_t *len_out);
 
+/* A part of a set (unseen_set_part_bits), which may be that of a store. */
+struct unseen__part {
+    const struct unseen_set *set;
+    unsigned bits;
+    uint64_t index;
+};
+
+/* Reads all of the part; keeps what the table has of it; gives its memory to the next part. Errors:
+ * NOMEM; of load: CORRUPT, IO. */
+enum unseen_status unseen__set_load_part(const struct unseen__part *part);
+enum unseen_status unseen__set_keep_part(const struct unseen__part *part);
+enum unseen_status unseen__set_drop_part(const struct unseen__part *part);
+
+/* unseen__set_next_pages, of a part. */
+enum unseen_status unseen__set_next_of_part(const void *part, uint64_t *cursor, void *buf,
+                                            size_t cap, size_t *len_out);
+
 /* Reads what n keys need, everything if keys is NULL; less for one that asks only. The set fetches.
  * Errors: those of fetch in compact.h. */
 enum unseen_status unseen__set_fetch_keys(const struct unseen_set *set,

@@ -131,6 +131,7 @@ static void compact_free(struct unseen__filter *filter)
     unseen__compact_pages_release(c);
     unseen__compact_load_release(c);
     unseen__compact_unread_release(c);
+    unseen__compact_saved_release(c);
     unseen__stash_release(&c->stash, &c->allocator);
     struct unseen_allocator allocator = c->allocator;
     unseen__free(&allocator, c, sizeof(*c));

@@ -141,6 +141,17 @@ struct compact_loaded {
     struct compact_group group;
 };
 
+/* What a table has of the groups that were saved part by part. */
+struct compact_saved {
+    uint8_t *groups;
+    uint64_t ngroups;
+    size_t groups_cap; /* bytes */
+    uint8_t *notes;
+    uint64_t npages;
+    size_t notes_cap; /* bytes */
+    unsigned least_depth;
+};
+
 /* A group of a table, and where its pages are. */
 struct compact_place {
     uint64_t path;
@@ -205,6 +216,7 @@ struct compact {
     bool counts; /* an item may be there several times (compact_count.c) */
 
     struct compact_unread *unread; /* NULL: none */
+    struct compact_saved saved;
 
     struct compact_loaded *loaded; /* import: the groups so far */
     size_t nloaded;
@@ -282,11 +294,20 @@ unsigned unseen__compact_depth_limit(const struct compact *c);
 void unseen__compact_remove(struct unseen__filter *filter, const struct unseen_key *keys, size_t n,
                             uint8_t *verdicts);
 
-/* compact_drop.c: gives back the pages of all groups whose paths begin as this one in `depth` bits,
- * at most the depth of each of them. No key of these paths may be asked for again, and nothing may
- * be saved. Errors: NOMEM, when some groups are left. */
+/* compact_part.c: a part is all groups whose paths begin as this one in `depth` bits, at most the
+ * depth of each of them. */
+/* Reads what has not been read. Errors: CORRUPT, NOMEM, those of pages->read. */
+enum unseen_status unseen__compact_fetch_part(struct unseen__filter *filter, uint64_t path,
+                                              unsigned depth);
+/* Keeps what the table says about the part. When all parts have been kept, in their order, and
+ * dropped, save_table gives the table. Errors: NOMEM. */
+enum unseen_status unseen__compact_save_part(struct unseen__filter *filter, uint64_t path,
+                                             unsigned depth);
+/* Gives back the pages. No key of the part may be asked for again, and no group be saved. Errors:
+ * NOMEM, when some groups are left. */
 enum unseen_status unseen__compact_drop(struct unseen__filter *filter, uint64_t path,
                                         unsigned depth);
+void unseen__compact_saved_release(struct compact *c);
 
 /* compact_save.c: pieces for export and import */
 void unseen__compact_save_params(const struct unseen__filter *filter, uint8_t *params);
@@ -309,9 +330,11 @@ enum unseen_status unseen__compact_load_piece(struct unseen__filter *filter, con
                                               size_t len);
 enum unseen_status unseen__compact_load_finish(struct unseen__filter *filter);
 void unseen__compact_load_release(struct compact *c);
-/* Appends an empty group to the loaded ones, with pages of undefined contents. */
+/* Appends an empty group to the loaded ones, with pages of undefined contents, or with npages times
+ * the number 0, which no page has. */
 enum unseen_status unseen__compact_load_empty(struct compact *c, uint64_t path, unsigned depth,
-                                              unsigned npages, struct compact_group **group_out);
+                                              unsigned npages, bool takes_pages,
+                                              struct compact_group **group_out);
 /* Takes the bytes of n pages of a group, from `first` on, with their full maps, and counts the
  * tags. False if a tag cannot be where it is. */
 bool unseen__compact_load_pages(struct compact *c, const struct compact_group *group,
@@ -322,6 +345,9 @@ bool unseen__compact_load_pages(struct compact *c, const struct compact_group *g
 /* compact_fetch.c: pages that are read when they are first needed. The table (table_len bytes) says
  * which groups there are and what is known of each page. */
 size_t unseen__compact_table_len(const struct unseen__filter *filter);
+/* Of a group: what the table says about it, 4 bytes, and about its pages, 16 bytes each. */
+void unseen__compact_save_note(const struct compact *c, const struct compact_group *group,
+                               uint8_t *row, uint8_t *notes);
 void unseen__compact_save_table(const struct unseen__filter *filter, uint8_t *table);
 /* Writes the pages of the next group, in the order of the table, and returns their length; 0 is the
  * end. *position is 0 at first. */

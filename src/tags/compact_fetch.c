@@ -48,27 +48,39 @@ size_t unseen__compact_table_len(const struct unseen__filter *filter)
     return table_len(c->ngroups, c->npages);
 }
 
+void unseen__compact_save_note(const struct compact *c, const struct compact_group *group,
+                               uint8_t *row, uint8_t *notes)
+{
+    row[0] = group->depth;
+    row[1] = group->npages;
+    store_le16(row + 2, group->stuck);
+    for (unsigned i = 0; i < group->npages; i++, notes += TABLE_PAGE) {
+        store_le64(notes, *compact_full(c, group->page[i]));
+        store_le64(notes + 8, unseen__checksum(compact_page(c, group->page[i]), COMPACT_PAGE));
+    }
+}
+
 void unseen__compact_save_table(const struct unseen__filter *filter, uint8_t *table)
 {
     const struct compact *c = compact_from_const(filter);
     uint8_t *p = table + TABLE_HEAD;
-    uint8_t *note = p + groups_len(c->ngroups);
+    uint8_t *notes = p + groups_len(c->ngroups);
     uint64_t path = 0;
     memset(table, 0, TABLE_HEAD + groups_len(c->ngroups));
     store_le64(table, c->ngroups);
     for (size_t i = 0; i < COMPACT_GENERATIONS; i++) {
         store_le64(table + 8 + 8 * i, c->generations[i]);
     }
+    if (c->saved.ngroups > 0) {
+        memcpy(p, c->saved.groups, (size_t)c->ngroups * TABLE_GROUP);
+        memcpy(notes, c->saved.notes, (size_t)c->npages * TABLE_PAGE);
+        return;
+    }
     do {
         const struct compact_group *group = compact_find(c, path);
-        p[0] = group->depth;
-        p[1] = group->npages;
-        store_le16(p + 2, group->stuck);
+        unseen__compact_save_note(c, group, p, notes);
         p += TABLE_GROUP;
-        for (unsigned i = 0; i < group->npages; i++, note += TABLE_PAGE) {
-            store_le64(note, *compact_full(c, group->page[i]));
-            store_le64(note + 8, unseen__checksum(compact_page(c, group->page[i]), COMPACT_PAGE));
-        }
+        notes += (size_t)group->npages * TABLE_PAGE;
         path = compact_next_path(path, group->depth);
     } while (path);
 }
@@ -102,7 +114,8 @@ static enum unseen_status load_groups(struct compact *c, const uint8_t *p)
             load_le16(p + 2) > COMPACT_STUCK_MAX || p[1] > u->pages.n - first) {
             return UNSEEN_ERR_CORRUPT;
         }
-        const enum unseen_status status = unseen__compact_load_empty(c, path, p[0], p[1], &group);
+        const enum unseen_status status =
+            unseen__compact_load_empty(c, path, p[0], p[1], !u->pages.is_late, &group);
         if (status != UNSEEN_OK) {
             return status;
         }
@@ -127,7 +140,7 @@ static enum unseen_status make_bits(struct compact *c)
         u->region_bits++;
     }
     const size_t size = nwords_of(u) * sizeof(*u->bits);
-    u->npage_words = c->nchunks * (COMPACT_CHUNK_PAGES / 64);
+    u->npage_words = u->pages.is_late ? 1 : c->nchunks * (COMPACT_CHUNK_PAGES / 64);
     u->bits = unseen__compact_alloc(c, size, _Alignof(uint64_t));
     u->page_bits =
         unseen__compact_alloc(c, u->npage_words * sizeof(*u->page_bits), _Alignof(uint64_t));
@@ -136,6 +149,9 @@ static enum unseen_status make_bits(struct compact *c)
     }
     memset(u->bits, 0xff, size);
     memset(u->page_bits, 0xff, u->npage_words * sizeof(*u->page_bits));
+    if (u->pages.is_late) {
+        u->page_bits[0] = 1; /* the number 0 */
+    }
     u->nleft = (size_t)u->pages.n;
     return UNSEEN_OK;
 }
@@ -328,7 +344,7 @@ static enum unseen_status read_pages(struct compact *c, const struct compact_pla
         !take_tags(u, generations, n)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    for (unsigned p = first; p < first + n; p++) {
+    for (unsigned p = first; p < first + n && !u->pages.is_late; p++) {
         u->page_bits[group->page[p] / 64] &= ~((uint64_t)1 << group->page[p] % 64);
     }
     (void)__atomic_fetch_sub(&u->nleft, n, __ATOMIC_RELEASE);
@@ -376,13 +392,42 @@ static void note_whole(struct compact *c, const struct compact_place *place,
     }
 }
 
+/* Gives a group that has none its pages, and reads all of them. */
+static enum unseen_status fetch_late(struct compact *c, const struct compact_place *place)
+{
+    size_t copies;
+    struct compact_group *entries = unseen__compact_directory_find(c, place->path, &copies);
+    struct compact_group group = *entries;
+    if (group.page[0] != 0) {
+        return UNSEEN_OK;
+    }
+    enum unseen_status status = unseen__compact_pages_reserve(c, group.npages);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    for (unsigned p = 0; p < group.npages; p++) {
+        group.page[p] = unseen__compact_page_take(c);
+    }
+    status = read_pages(c, place, &group, 0, group.npages);
+    if (status != UNSEEN_OK) {
+        unseen__compact_give_pages(c, &group);
+        return status;
+    }
+    for (size_t i = 0; i < copies; i++) {
+        entries[i] = group;
+    }
+    return UNSEEN_OK;
+}
+
 /* Reads pages [first, end) of a group, or to its last page. */
 static enum unseen_status fetch_group(struct compact *c, const struct compact_place *place,
                                       unsigned first, unsigned end)
 {
     const struct compact_group *group = compact_find(c, place->path);
     const enum unseen_status status =
-        fetch_pages(c, place, group, first, end < group->npages ? end : group->npages);
+        c->unread->pages.is_late
+            ? fetch_late(c, place)
+            : fetch_pages(c, place, group, first, end < group->npages ? end : group->npages);
     if (status == UNSEEN_OK) {
         note_whole(c, place, group);
     }
@@ -448,7 +493,27 @@ enum unseen_status unseen__compact_fetch(struct unseen__filter *filter,
     for (size_t i = 0; i < count && status == UNSEEN_OK && u->nleft > 0; i++) {
         const uint64_t path = keys ? compact_path(c, keys[i]) : u->places[i].path;
         if (is_unread(u, path)) {
-            status = keys && asks_only ? fetch_page(c, keys[i]) : fetch_region(c, path);
+            status = keys && asks_only && !u->pages.is_late ? fetch_page(c, keys[i])
+                                                            : fetch_region(c, path);
+        }
+    }
+    return status;
+}
+
+enum unseen_status unseen__compact_fetch_part(struct unseen__filter *filter, uint64_t path,
+                                              unsigned depth)
+{
+    struct compact *c = compact_from(filter);
+    const struct compact_unread *u = c->unread;
+    enum unseen_status status = UNSEEN_OK;
+    if (!u) {
+        return UNSEEN_OK;
+    }
+    for (size_t i = place_of(u, path);
+         i < u->nplaces && (u->places[i].path ^ path) >> (64 - depth) == 0 && status == UNSEEN_OK;
+         i++) {
+        if (is_unread(u, u->places[i].path)) {
+            status = fetch_region(c, u->places[i].path);
         }
     }
     return status;

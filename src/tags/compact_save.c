@@ -36,6 +36,9 @@ static unsigned least_depth(const struct compact *c)
 {
     unsigned least = COMPACT_DEPTH_MAX;
     uint64_t path = 0;
+    if (c->saved.ngroups > 0) {
+        return c->saved.least_depth; /* the groups have been dropped */
+    }
     do {
         unsigned depth = compact_find(c, path)->depth;
         least = depth < least ? depth : least;
@@ -283,17 +286,18 @@ bool unseen__compact_load_pages(struct compact *c, const struct compact_group *g
 }
 
 enum unseen_status unseen__compact_load_empty(struct compact *c, uint64_t path, unsigned depth,
-                                              unsigned npages, struct compact_group **group_out)
+                                              unsigned npages, bool takes_pages,
+                                              struct compact_group **group_out)
 {
     if (!array_grow(&c->allocator, &c->loaded, &c->loaded_cap, c->nloaded + 1, 64,
                     sizeof(*c->loaded)) ||
-        unseen__compact_pages_reserve(c, npages) != UNSEEN_OK) {
+        (takes_pages && unseen__compact_pages_reserve(c, npages) != UNSEEN_OK)) {
         return UNSEEN_ERR_NOMEM;
     }
     struct compact_loaded *loaded = &c->loaded[c->nloaded++];
     loaded->path = path;
     loaded->group = (struct compact_group){.npages = (uint8_t)npages, .depth = (uint8_t)depth};
-    for (unsigned p = 0; p < npages; p++) {
+    for (unsigned p = 0; takes_pages && p < npages; p++) {
         loaded->group.page[p] = unseen__compact_page_take(c);
     }
     c->ngroups++;
@@ -308,8 +312,9 @@ static enum unseen_status load_group(struct compact *c, const uint8_t *piece, si
     if (!is_sound_group(c, piece, len)) {
         return UNSEEN_ERR_CORRUPT;
     }
-    const enum unseen_status status = unseen__compact_load_empty(
-        c, load_le64(piece + 8) << c->prefix_bits, piece[1] - c->prefix_bits, piece[2], &group);
+    const enum unseen_status status =
+        unseen__compact_load_empty(c, load_le64(piece + 8) << c->prefix_bits,
+                                   piece[1] - c->prefix_bits, piece[2], true, &group);
     if (status != UNSEEN_OK) {
         return status;
     }
