@@ -965,6 +965,10 @@ struct unseen_store_options {
      * keys with a later time get this one, and the others keep theirs. */
     uint64_t now;
     bool resets_clock;
+
+    /* A limit for the set, in bytes; 0: none. A store whose set would take more than half of it is
+     * opened in parts ("Stores larger than memory"); it is open to be written. */
+    uint64_t memory;
 };
 
 #define UNSEEN_NO_WINDOW UINT64_MAX
@@ -1264,6 +1268,8 @@ struct unseen_store_info {
     uint64_t window; /* in milliseconds; 0: none, and the next two are 0 */
     uint64_t oldest; /* when the oldest key came; 0: no key, or no time was told */
     uint64_t clock;  /* the latest time that the store knows; 0: none */
+
+    bool in_parts; /* options.memory was not enough for all of the set */
 };
 
 /* Fills in as much of *info_out as info_out->size says.
@@ -1326,6 +1332,62 @@ UNSEEN_API enum unseen_status unseen_store_merge(struct unseen_store *store,
     struct unseen_store *from, uint64_t *nnew_out,
     bool (*progress)(void *context, uint64_t ndone, uint64_t nnew), void *context,
     struct unseen_error *error);
+
+/* Stores larger than memory. A store with the filter "compact", a log and no window can be swept:
+ * its set is read part after part ("Sets larger than memory"), gets the new keys of each, and is
+ * written to a new image, so that no more than a part is in memory. It is the way to add many keys
+ * at once. Half of the set's parts have to be read again before a key is, so few are better added
+ * as ever, to a store that fits.
+ *
+ *     options.memory = limit;
+ *     unseen_store_open(&store, "visited.unseen", &options, &error);
+ *     bits = unseen_set_part_bits(unseen_store_set(store));
+ *     unseen_store_unread until *n_out is 0 -> put the keys, by part, into files
+ *     put the program's own keys behind them
+ *     for each part, from 0 on:
+ *         unseen_store_load_part
+ *         unseen_store_add_to_part: the keys that were unread, then the others -> keep the verdicts
+ *         unseen_store_save_part
+ *     for each of the program's keys, in their first order, that was NEW:
+ *         hand it over; unseen_store_note_keys; unseen_store_commit_begin now and then
+ *     unseen_store_commit(store, &error);
+ *     unseen_store_close(store, &error); -> the new image takes the place of the old one
+ *
+ * If info.in_parts is false the store has been opened as ever. It can be swept all the same, at any
+ * time: then its set is in memory until its parts are dropped. From the first part on, or from the
+ * start with info.in_parts, all functions that ask or change keys in another way are UNSUPPORTED,
+ * and the set is good for keys and numbers.
+ *
+ * A crash leaves what was committed, and the old image. Keys that were not noted and committed are
+ * new again; the new image is then not used.
+ *
+ * unseen_store_unread gives the keys that the log has and the image lacks, at least one and at most
+ * max of them, which is UNSEEN_UNREAD_MIN or more; *n_out is 0 behind the last one.
+ *
+ * Arguments:
+ *   - bits is unseen_set_part_bits of the set before the first part was loaded, or less, but not 0.
+ *   - parts come in their order.
+ *   - is_unread: the keys come from unseen_store_unread.
+ * Errors:
+ *   - ARGUMENT: other bits, or another part
+ *   - SPACE: max is too small
+ *   - UNSUPPORTED: the store cannot be swept; of unseen_store_open with a store that does not fit,
+ *     too, also if keys were removed or allowed since its last image
+ *   - CORRUPT, IO, NOMEM: give the sweep up, and close the store
+ *   - STOPPED, NOMEM: of unseen_store_note_keys, as of unseen_store_add
+ * Threads: one.
+ * Time: linear in the keys, and in the bytes of the part. */
+#define UNSEEN_UNREAD_MIN 512
+UNSEEN_API enum unseen_status unseen_store_unread(struct unseen_store *store,
+    struct unseen_key *keys, size_t max, size_t *n_out, struct unseen_error *error);
+UNSEEN_API enum unseen_status unseen_store_load_part(
+    struct unseen_store *store, unsigned bits, uint64_t part, struct unseen_error *error);
+UNSEEN_API enum unseen_status unseen_store_add_to_part(struct unseen_store *store,
+    const struct unseen_key *keys, size_t n, bool is_unread, uint8_t *verdicts);
+UNSEEN_API enum unseen_status unseen_store_save_part(
+    struct unseen_store *store, unsigned bits, uint64_t part, struct unseen_error *error);
+UNSEEN_API enum unseen_status unseen_store_note_keys(
+    struct unseen_store *store, const struct unseen_key *keys, size_t n);
 
 /* The findings of a look at all bytes of a store. */
 struct unseen_store_health {

@@ -90,6 +90,10 @@ static enum unseen_status check_allowing(const struct unseen_store *store,
         return unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_OFFSET,
                              "%s has no log: nobody knows which lines it was given", path);
     }
+    if (unseen__sweep_has_begun(store)) {
+        return unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_OFFSET,
+                             "%s is larger than the memory for it", path);
+    }
     if (store->committer.waiting.n > 0) {
         return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET,
                              "%s has changes that wait: commit them first", path);

@@ -220,14 +220,16 @@ static enum unseen_status import_chunks(struct unseen_import *import, struct uns
 }
 
 /* Imports the chunk of the header, and gives the table and the pages to the set. */
-static enum unseen_status import_table(struct unseen_import *import, struct source *source,
+static enum unseen_status import_table(const struct unseen_store *store,
+                                       struct unseen_import *import, struct source *source,
                                        const uint8_t *table, struct unseen_error *error)
 {
     struct unseen__image *image = &source->image;
     const struct unseen__pages pages = {.read = read_source,
                                         .release = release_source,
                                         .context = source,
-                                        .n = image->header.npages};
+                                        .n = image->header.npages,
+                                        .is_late = store->sweep.in_parts};
     size_t len = 0;
     enum unseen_status status = image_import_chunk(import, image, &len, error);
     if (status != UNSEEN_OK) {
@@ -295,7 +297,7 @@ static enum unseen_status import_set(const struct unseen_store *store, struct un
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = source ? import_table(import, source, table, error) : UNSEEN_OK;
+    status = source ? import_table(store, import, source, table, error) : UNSEEN_OK;
     status = status == UNSEEN_OK ? import_chunks(import, image, error) : status;
     if (status != UNSEEN_OK) {
         unseen_import_free(import);
@@ -433,6 +435,11 @@ static enum unseen_status finish_image(struct unseen_store *store, struct unseen
     const enum unseen_status status = unseen__image_finish(w, header, &parts, error);
     unseen__free(&store->allocator, tail, len);
     return status;
+}
+
+enum unseen_status unseen__image_save_swept(struct unseen_store *store, struct unseen_error *error)
+{
+    return finish_image(store, &store->sweep.image, unseen__set_table_len(store->set), error);
 }
 
 enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_error *error)

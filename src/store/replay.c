@@ -224,6 +224,10 @@ static bool replay_keys(void *context, const struct unseen_key *keys, size_t n,
 {
     struct replay *r = context;
     bool ok = true;
+    if (r->store->sweep.in_parts) { /* the caller takes them (sweep.c) */
+        r->store->sweep.is_refused = r->store->sweep.is_refused || change != UNSEEN__ADDED;
+        return true;
+    }
     if (r->removed.wanted.nkeys == 0) {
         const bool has_left = change == UNSEEN__ADDED && r->horizon > 0 && time <= r->horizon;
         return has_left || replay_apply(r, keys, n, change);

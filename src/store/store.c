@@ -122,7 +122,9 @@ static enum unseen_status change_slice(struct unseen_store *store, enum unseen__
 
 static enum unseen_status check_changeable(struct unseen_store *store)
 {
-    return store->log.writable ? unseen__committer_status(&store->committer) : UNSEEN_ERR_READONLY;
+    return unseen__sweep_has_begun(store) ? UNSEEN_ERR_UNSUPPORTED
+           : store->log.writable          ? unseen__committer_status(&store->committer)
+                                          : UNSEEN_ERR_READONLY;
 }
 
 /* ---- removing ----
@@ -314,7 +316,9 @@ enum unseen_status unseen_store_contains(const struct unseen_store *store,
                                          const struct unseen_bytes *items, size_t n,
                                          uint8_t *verdicts, size_t *ndone_out)
 {
-    return unseen_set_contains(store->set, items, n, verdicts, ndone_out);
+    return unseen__sweep_has_begun(store)
+               ? UNSEEN_ERR_UNSUPPORTED
+               : unseen_set_contains(store->set, items, n, verdicts, ndone_out);
 }
 
 enum unseen_status unseen_store_add_keys(struct unseen_store *store, const struct unseen_key *keys,
@@ -378,7 +382,7 @@ static enum unseen_status begin_commit(struct unseen_store *store, uint64_t n, u
 static enum unseen_status rewrite_if_due(struct unseen_store *store, struct unseen_error *error)
 {
     struct unseen__committer *c = &store->committer;
-    if (store->is_draft || store->rewrite_failed ||
+    if (store->is_draft || store->rewrite_failed || unseen__sweep_has_begun(store) ||
         !unseen__store_is_mostly_dead(store, unseen__committer_log_end(c)) ||
         !unseen__log_has_name(&store->log)) {
         return UNSEEN_OK;
@@ -647,6 +651,12 @@ static enum unseen_status store_finish(struct unseen_store *store, struct unseen
         return status; /* a draft that is not published is forgotten */
     }
     const bool has_name = unseen__log_has_name(&store->log);
+    if (unseen__sweep_has_begun(store)) {
+        status = has_name ? unseen__sweep_finish(store, all_committed, error) : UNSEEN_OK;
+        const enum unseen_status ended = unseen__log_append_end(&store->log, NULL);
+        status = status == UNSEEN_OK ? ended : status;
+        return status == UNSEEN_OK ? UNSEEN_OK : image_failed(status, error);
+    }
     if (has_name && unseen__store_is_mostly_dead(store, store->log.end)) {
         status = unseen__store_rewrite_self(store, error);
     }

@@ -56,6 +56,35 @@ struct unseen__leaving {
     struct unseen__log_head next_head; /* what is before it has left; offset 0: none is worth it */
 };
 
+/* A place among the keys of a record; zeros are the first. */
+struct unseen__place {
+    uint32_t next;
+    uint32_t nruns;         /* before the next run */
+    struct unseen__run run; /* of the keys that were shown last */
+};
+
+/* A set that does not fit into memory (sweep.c). */
+struct unseen__sweep {
+    uint64_t memory; /* the limit for the set; 0: none */
+    bool in_parts;   /* the set has what the image has, and does not take the changes since */
+    bool is_refused; /* there are changes since that it could not take in parts */
+
+    /* Those changes, and the records that show them. */
+    uint64_t from;
+    uint64_t number;
+    uint64_t end;
+    struct unseen__scan scan; /* log NULL: not begun */
+    struct unseen__place place;
+    bool has_record;
+
+    bool has_image; /* a new one is being written */
+    struct unseen__image_writer image;
+    uint64_t ndropped; /* parts; in all */
+    uint64_t nparts;
+    uint64_t nnew;   /* keys that the parts did not have, */
+    uint64_t nnoted; /* and those of them that were handed to the log */
+};
+
 struct unseen_store {
     struct unseen_allocator allocator;
     struct unseen__log log;
@@ -80,6 +109,7 @@ struct unseen_store {
     bool is_draft;         /* not published yet */
     bool has_members;      /* all keys of the log, and of the changes that wait, are here: */
     struct unseen__stash members;
+    struct unseen__sweep sweep;
     struct unseen__log old; /* of a draft: the locked log that it will replace; fd -1: none */
     struct unseen_store_info info;
 };
@@ -181,13 +211,6 @@ enum {
     UNSEEN__UNPACK = 512 /* keys that are unpacked at a time */
 };
 
-/* A place among the keys of a record; zeros are the first. */
-struct unseen__place {
-    uint32_t next;
-    uint32_t nruns;         /* before the next run */
-    struct unseen__run run; /* of the keys that were shown last */
-};
-
 /* Goes on by some keys of one change, at one time, which is place->run.time. Returns how many they
  * are; 0: there are no more. */
 size_t unseen__record_next(const struct unseen__scan *scan, struct unseen__place *place,
@@ -251,8 +274,33 @@ enum unseen_status unseen__image_load(const struct unseen_store *store, struct u
 void unseen__image_report_unread(const struct unseen_store *store, enum unseen_status cause,
                                  struct unseen_error *error);
 
+/* Writes what is behind the pages of store->sweep.image, of a set with all its parts kept, and puts
+ * the image in place. */
+enum unseen_status unseen__image_save_swept(struct unseen_store *store, struct unseen_error *error);
+
 /* Writes an image of the set. The set must agree with the log: nothing may wait for a commit. */
 enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_error *error);
+
+/* ---- sweep.c: a set larger than memory ---- */
+
+/* Whether the set, with npages pages in the image and len bytes of log behind it, is too large. */
+bool unseen__sweep_is_due(const struct unseen_store *store, uint64_t npages, uint64_t len);
+
+/* Says what the store has that cannot be done in parts, if anything. Errors: UNSUPPORTED. */
+enum unseen_status unseen__sweep_check(const struct unseen_store *store,
+                                       struct unseen_error *error);
+
+/* Whether the set does not have all keys, so that it cannot be asked or changed. */
+UNSEEN_INLINE bool unseen__sweep_has_begun(const struct unseen_store *store)
+{
+    return store->sweep.in_parts || store->sweep.nparts > 0;
+}
+
+/* Puts the new image in place if it has all that the log has. The log belongs to the caller.
+ * Errors: IO, NOMEM. */
+enum unseen_status unseen__sweep_finish(struct unseen_store *store, bool all_committed,
+                                        struct unseen_error *error);
+void unseen__sweep_release(struct unseen_store *store);
 
 /* ---- leaving.c: keys leave ---- */
 

@@ -19,6 +19,10 @@ enum {
      * refresh.c makes a larger one when these have come. */
     READ_SLACK = 1 << 20,
 
+    /* A set in parts that is empty at first gets room for a key for each so many bytes of memory: a
+     * quarter of it. */
+    PART_SHARE = 24,
+
     TRIES = 3 /* to open a store that others create, change or replace */
 };
 
@@ -58,6 +62,9 @@ enum unseen_status unseen__store_set_make(struct unseen_store *store, uint64_t l
     struct unseen_set_options options = unseen__header_set_options(header);
     options.capacity = capacity_for(store, keys_in(store, len < ndisk ? len : ndisk),
                                     keys_in(store, len), is_written, &store->room);
+    if (store->sweep.in_parts && options.capacity > store->sweep.memory / PART_SHARE) {
+        options.capacity = store->sweep.memory / PART_SHARE;
+    }
     options.cpu = store->cpu;
     options.allocator = &store->allocator;
     enum unseen_status status =
@@ -182,7 +189,8 @@ static enum unseen_status take_horizon(struct unseen_store *store,
 
 /* Takes the set from the image, and where the log goes on. MISSING if the log alone must do; any
  * other error means that the log cannot be used either. */
-static enum unseen_status use_image(struct unseen_store *store, struct unseen_error *error)
+static enum unseen_status use_image(struct unseen_store *store, uint64_t log_bytes,
+                                    struct unseen_error *error)
 {
     struct unseen__image image;
     struct unseen_set *set = NULL;
@@ -193,6 +201,8 @@ static enum unseen_status use_image(struct unseen_store *store, struct unseen_er
     if (status == UNSEEN_OK) {
         const struct unseen__image_header header = image.header;
         const uint64_t time = image.log_time;
+        store->sweep.in_parts = unseen__sweep_is_due(
+            store, header.npages, log_bytes > header.log_end ? log_bytes - header.log_end : 0);
         status = unseen__image_load(store, &image, &set, &trouble);
         store->info.image_bytes = image.size;
         unseen__image_release(&image);
@@ -229,8 +239,9 @@ static enum unseen_status load(struct unseen_store *store, struct unseen_error *
     if (fstat(store->log.fd, &st) != 0) {
         return unseen__error_io(error, "read", store->log.path, errno);
     }
-    enum unseen_status status = use_image(store, error);
+    enum unseen_status status = use_image(store, (uint64_t)st.st_size, error);
     if (status == UNSEEN_ERR_MISSING) {
+        store->sweep.in_parts = unseen__sweep_is_due(store, 0, (uint64_t)st.st_size);
         const struct unseen__log_head *head = &store->log.header.head;
         store->nchanges = head->nchanges;
         status = unseen__output_load(&store->log, head, &store->output, error);
@@ -248,9 +259,21 @@ static enum unseen_status load(struct unseen_store *store, struct unseen_error *
                                                      store->log.writable, error);
         status = unseen__error_prefix(error, status, store->log.path);
     }
-    return status == UNSEEN_OK
-               ? unseen__replay(store, store->log.end, store->log.number, UINT64_MAX, error)
-               : status;
+    struct unseen__sweep *sweep = &store->sweep;
+    sweep->from = store->log.end;
+    sweep->number = store->log.number;
+    if (status == UNSEEN_OK) {
+        status = unseen__replay(store, store->log.end, store->log.number, UINT64_MAX, error);
+    }
+    sweep->end = store->log.end;
+    store->info.in_parts = sweep->in_parts;
+    if (status == UNSEEN_OK && sweep->in_parts && !store->set->fetches) {
+        status =
+            unseen__error_status(/* so that there are many parts */
+                                 error, unseen_set_reserve(store->set, sweep->memory / PART_SHARE),
+                                 store->log.path);
+    }
+    return status == UNSEEN_OK && sweep->memory > 0 ? unseen__sweep_check(store, error) : status;
 }
 
 /* Makes a copy of the log, to write to. Without a log, nothing is on the disk before the store is
@@ -301,6 +324,7 @@ void unseen__store_release(struct unseen_store *store)
     (void)unseen__committer_stop(&store->committer, NULL); /* its error was reported before */
     unseen__committer_release(&store->committer);
     unseen__leaving_release(store);
+    unseen__sweep_release(store);
     unseen__log_release(&store->log);
     unseen__log_release(&store->old);
     unseen__store_forget_members(store);
@@ -325,6 +349,7 @@ static enum unseen_status open_store(struct unseen_store **store_out, const char
     store->allocator = allocator;
     store->cpu = options->cpu;
     store->follows = follows;
+    store->sweep.memory = options->memory;
     store->log.allocator = allocator;
     store->log.fd = -1;
     store->old.allocator = allocator;

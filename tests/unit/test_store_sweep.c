@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A store larger than the memory for it: its set is read part by part, gets the new keys of each,
+ * and goes to a new image. It says and keeps what a store in memory would; a process that dies on
+ * the way leaves what it committed, and nothing else. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "store_check.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hash/key.h"
+
+enum {
+    NKEYS = 1600000, /* more than 8 MiB: pages in the image */
+    NTAIL = 20000,   /* in the log only */
+    NNEW = 60000,
+    NOLD = 30000, /* repeats among the new ones */
+    BATCH = 4000,
+    COMMIT = 15000,
+    STEP = 97,
+    PATH_LEN = 300
+};
+
+#define LIMIT ((uint64_t)8 << 20)
+
+static char dir[PATH_LEN - 100];
+static char path[PATH_LEN];
+static char image[PATH_LEN + 16];
+static char new_image[PATH_LEN + 32];
+
+static struct unseen_error error;
+
+static struct unseen_key key_of(uint64_t i)
+{
+    uint64_t state = i;
+    struct unseen_key key = {0, test_random(&state)};
+    unseen__key_narrow(64, &key);
+    return key;
+}
+
+static enum unseen_status try_open(enum unseen_store_mode mode, uint64_t memory,
+                                   struct unseen_store **store_out)
+{
+    const struct unseen_store_options options = {
+        .size = sizeof(options), .mode = mode, .cpu = test_cpu, .memory = memory};
+    return unseen_store_open(store_out, path, &options, &error);
+}
+
+static struct unseen_store *open_store(enum unseen_store_mode mode, uint64_t memory)
+{
+    struct unseen_store *store = NULL;
+    if (!CHECK(try_open(mode, memory, &store) == UNSEEN_OK)) {
+        fprintf(stderr, "%s\n", error.text);
+        exit(1);
+    }
+    return store;
+}
+
+static void add_keys(struct unseen_store *store, uint64_t first, uint64_t end)
+{
+    static struct unseen_key keys[BATCH];
+    static uint8_t verdicts[BATCH];
+    for (uint64_t i = first; i < end; i += BATCH) {
+        const size_t n = end - i < BATCH ? (size_t)(end - i) : BATCH;
+        for (size_t k = 0; k < n; k++) {
+            keys[k] = key_of(i + k);
+        }
+        CHECK(unseen_store_add_keys(store, keys, n, verdicts, NULL) == UNSEEN_OK);
+    }
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+}
+
+static uint64_t count_seen(const struct unseen_store *store, uint64_t first, uint64_t end,
+                           uint64_t step)
+{
+    uint64_t nseen = 0;
+    for (uint64_t i = first; i < end; i += step) {
+        const struct unseen_key key = key_of(i);
+        uint8_t verdict = UNSEEN_NEW;
+        CHECK(unseen_set_contains_keys(unseen_store_set(store), &key, 1, &verdict, NULL) ==
+              UNSEEN_OK);
+        nseen += verdict == UNSEEN_SEEN;
+    }
+    return nseen;
+}
+
+/* A copy of the file at path, at path.SUFFIX, and back. */
+static void copy_file(const char *from, const char *to)
+{
+    static char buf[1 << 20];
+    const int in = open(from, O_RDONLY);
+    const int out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ssize_t n;
+    CHECK(in >= 0 && out >= 0);
+    while ((n = read(in, buf, sizeof(buf))) > 0) {
+        CHECK(write(out, buf, (size_t)n) == n);
+    }
+    CHECK(n == 0 && close(in) == 0 && close(out) == 0);
+}
+
+static void keep(bool back)
+{
+    const char *const names[] = {path, image};
+    for (size_t i = 0; i < 2; i++) {
+        char kept[PATH_LEN + 32];
+        (void)snprintf(kept, sizeof(kept), "%s/kept%zu", dir, i);
+        copy_file(back ? kept : names[i], back ? names[i] : kept);
+    }
+}
+
+/* ---- a sweep ---- */
+
+/* Where the process dies. */
+enum stage {
+    NOWHERE,
+    IN_PARTS,    /* half of them are saved */
+    BEFORE_LOG,  /* all of them */
+    IN_LOG,      /* half of the new keys are committed */
+    NOT_HANDED,  /* the same, but the store is closed in order */
+    NOT_BEGUN,   /* closed in order, too: all are handed to the store, and none is committed */
+    BEFORE_CLOSE /* all are committed */
+};
+
+struct sweep {
+    struct unseen_store *store;
+    unsigned bits;
+    struct unseen_key *keys; /* those of the log, then the others */
+    uint8_t *verdicts;
+    size_t nunread;
+    size_t n;
+};
+
+static void die(void)
+{
+    (void)raise(SIGKILL);
+}
+
+static void take_unread(struct sweep *s)
+{
+    size_t n = 0;
+    do {
+        CHECK(unseen_store_unread(s->store, s->keys + s->nunread, UNSEEN_UNREAD_MIN, &n, &error) ==
+              UNSEEN_OK);
+        s->nunread += n;
+    } while (n > 0);
+    s->n = s->nunread;
+}
+
+static void sweep_part(struct sweep *s, uint64_t part)
+{
+    CHECK(unseen_store_load_part(s->store, s->bits, part, &error) == UNSEEN_OK);
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->keys[i].hi >> (64 - s->bits) == part) {
+            CHECK(unseen_store_add_to_part(s->store, &s->keys[i], 1, i < s->nunread,
+                                           &s->verdicts[i]) == UNSEEN_OK);
+        }
+    }
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    CHECK(unseen_set_stats(unseen_store_set(s->store), &stats) == UNSEEN_OK);
+    CHECK(!test_store_info(s->store).in_parts || stats.memory < LIMIT / 2);
+    CHECK(unseen_store_save_part(s->store, s->bits, part, &error) == UNSEEN_OK);
+}
+
+/* Adds NNEW keys, of which the store has some, to one that has so many keys behind its image.
+ * Returns how many were new. */
+static size_t sweep(uint64_t limit, uint64_t nunread, enum stage stage)
+{
+    struct sweep s = {.store = open_store(UNSEEN_STORE_WRITE, limit),
+                      .keys = malloc((nunread + NNEW + UNSEEN_UNREAD_MIN) * sizeof(*s.keys)),
+                      .verdicts = calloc(nunread + NNEW, 1)};
+    size_t nnew = 0;
+    CHECK(s.keys && s.verdicts);
+    CHECK(test_store_info(s.store).in_parts == (limit == LIMIT));
+    take_unread(&s);
+    CHECK_EQ(s.nunread, limit == LIMIT ? nunread : 0);
+    for (uint64_t i = 0; i < NNEW; i++) {
+        s.keys[s.n++] = key_of(i % 2 ? NKEYS + NTAIL - NOLD / 2 + i / 2 : NKEYS + NTAIL + i / 2);
+    }
+    s.bits = unseen_set_part_bits(unseen_store_set(s.store));
+    CHECK(s.bits >= 4);
+    const uint64_t nparts = (uint64_t)1 << s.bits;
+    for (uint64_t part = 0; part < nparts; part++) {
+        sweep_part(&s, part);
+        if (stage == IN_PARTS && part == nparts / 2) {
+            die();
+        }
+    }
+    if (stage == BEFORE_LOG) {
+        die();
+    }
+    for (size_t i = s.nunread; i < s.n; i++) {
+        if (s.verdicts[i] == UNSEEN_NEW) {
+            if (nnew == NNEW / 4 && stage == NOT_HANDED) {
+                break;
+            }
+            nnew++;
+            CHECK(unseen_store_note_keys(s.store, &s.keys[i], 1) == UNSEEN_OK);
+        }
+        if (nnew % COMMIT == 0 && stage != NOT_BEGUN && s.verdicts[i] == UNSEEN_NEW) {
+            CHECK(unseen_store_commit(s.store, &error) == UNSEEN_OK);
+        }
+        if (nnew == NNEW / 4 && stage == IN_LOG) {
+            die();
+        }
+    }
+    if (stage != NOT_BEGUN) {
+        CHECK(unseen_store_commit(s.store, &error) == UNSEEN_OK);
+    }
+    if (stage == BEFORE_CLOSE) {
+        die();
+    }
+    CHECK(unseen_store_close(s.store, &error) == UNSEEN_OK);
+    free(s.keys);
+    free(s.verdicts);
+    return nnew;
+}
+
+/* The store has its first keys and nnew others, and says so from its image as from its log. */
+static void check_store(size_t nnew, bool has_image_of_all)
+{
+    for (int i = 0; i < 2; i++) {
+        struct unseen_store *store = open_store(UNSEEN_STORE_WRITE, 0);
+        struct unseen_set_stats stats = {.size = sizeof(stats)};
+        CHECK(unseen_set_stats(unseen_store_set(store), &stats) == UNSEEN_OK);
+        CHECK_EQ(stats.nkeys, NKEYS + NTAIL + nnew);
+        CHECK_EQ(test_store_info(store).image_damaged, false);
+        CHECK(i > 0 || (test_store_info(store).replayed == 0) == has_image_of_all);
+        CHECK_EQ(count_seen(store, 0, NKEYS + NTAIL, STEP), (NKEYS + NTAIL) / STEP + 1);
+        const uint64_t nseen = count_seen(store, NKEYS + NTAIL, NKEYS + NTAIL + NNEW, 1);
+        CHECK(nseen >= nnew && nseen < nnew + 5);
+        test_store_close(store);
+        CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+        CHECK(i > 0 || unlink(image) == 0);
+    }
+}
+
+/* ---- tests ---- */
+
+static void make_store(void)
+{
+    struct unseen_store *store = open_store(UNSEEN_STORE_CREATE, 0);
+    add_keys(store, 0, NKEYS);
+    test_store_close(store); /* writes an image */
+    store = open_store(UNSEEN_STORE_WRITE, 0);
+    CHECK_EQ(test_store_info(store).replayed, 0);
+    add_keys(store, NKEYS, NKEYS + NTAIL);
+    test_store_close(store);
+    keep(false);
+}
+
+/* The keys that are new are those of a store in memory. */
+static void test_same(size_t *nnew_out)
+{
+    struct unseen_store *store = open_store(UNSEEN_STORE_WRITE, 0);
+    size_t nnew = 0;
+    for (uint64_t i = 0; i < NNEW; i++) {
+        const struct unseen_key key =
+            key_of(i % 2 ? NKEYS + NTAIL - NOLD / 2 + i / 2 : NKEYS + NTAIL + i / 2);
+        uint8_t verdict = UNSEEN_SEEN;
+        CHECK(unseen_store_add_keys(store, &key, 1, &verdict, NULL) == UNSEEN_OK);
+        nnew += verdict == UNSEEN_NEW;
+    }
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    test_store_close(store);
+    *nnew_out = nnew;
+    /* With its image, with the log alone, and with enough memory. */
+    for (int i = 0; i < 3; i++) {
+        keep(true);
+        if (i == 1) {
+            CHECK(unlink(image) == 0);
+        }
+        CHECK_EQ(sweep(i < 2 ? LIMIT : (uint64_t)1 << 40, i == 1 ? NKEYS + NTAIL : NTAIL, NOWHERE),
+                 nnew);
+        check_store(nnew, true);
+    }
+}
+
+static void test_death(size_t nnew, enum stage stage)
+{
+    const bool is_closed = stage == NOT_HANDED || stage == NOT_BEGUN;
+    keep(true);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        (void)sweep(LIMIT, NTAIL, stage);
+        _exit(is_closed ? 0 : 1);
+    }
+    int status = 0;
+    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+    CHECK(is_closed ? WIFEXITED(status) && WEXITSTATUS(status) == 0
+                    : WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    CHECK_EQ(access(new_image, F_OK) == 0, !is_closed);
+    const size_t ncommitted = stage == BEFORE_CLOSE                    ? nnew
+                              : stage == IN_LOG || stage == NOT_HANDED ? NNEW / 4
+                                                                       : 0;
+    if (stage == IN_LOG) { /* the same again has the rest */
+        CHECK_EQ(sweep(LIMIT, NTAIL + ncommitted, NOWHERE), nnew - ncommitted);
+        check_store(nnew, true);
+        CHECK(access(new_image, F_OK) != 0);
+    } else {
+        check_store(ncommitted, false);
+    }
+}
+
+/* A store that must be there as a whole says so. */
+static void test_refused(void)
+{
+    struct unseen_store *store = NULL;
+    struct unseen_key keys[UNSEEN_UNREAD_MIN];
+    const struct unseen_key key = key_of(0);
+    uint8_t verdict;
+    size_t n = 0;
+    keep(true);
+    CHECK(try_open(UNSEEN_STORE_READ, LIMIT, &store) == UNSEEN_ERR_UNSUPPORTED);
+    store = open_store(UNSEEN_STORE_WRITE, LIMIT);
+    CHECK(unseen_store_add_keys(store, &key, 1, &verdict, NULL) == UNSEEN_ERR_UNSUPPORTED);
+    CHECK(unseen_store_remove_keys(store, &key, 1, &verdict, NULL) == UNSEEN_ERR_UNSUPPORTED);
+    CHECK(unseen_store_reserve(store, NKEYS) == UNSEEN_ERR_UNSUPPORTED);
+    const struct unseen_bytes item = {"x", 1};
+    CHECK(unseen_store_contains(store, &item, 1, &verdict, NULL) == UNSEEN_ERR_UNSUPPORTED);
+    CHECK(unseen_store_unread(store, keys, 1, &n, &error) == UNSEEN_ERR_SPACE);
+    const unsigned bits = unseen_set_part_bits(unseen_store_set(store));
+    CHECK(unseen_store_load_part(store, 0, 0, &error) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_store_load_part(store, bits + 1, 0, &error) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_store_load_part(store, bits, 1, &error) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_store_save_part(store, bits, 0, &error) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_store_load_part(store, bits, 0, &error) == UNSEEN_OK);
+    CHECK(unseen_store_save_part(store, bits, 1, &error) == UNSEEN_ERR_ARGUMENT);
+    test_store_close(store);
+    check_store(0, false);
+
+    /* Removed since the image was written. */
+    keep(true);
+    store = open_store(UNSEEN_STORE_WRITE, 0);
+    CHECK(unseen_store_remove_keys(store, &key, 1, &verdict, NULL) == UNSEEN_OK);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    test_store_close(store);
+    CHECK(try_open(UNSEEN_STORE_WRITE, LIMIT, &store) == UNSEEN_ERR_UNSUPPORTED);
+    CHECK(strstr(error.text, path) && strstr(error.text, "removed"));
+}
+
+/* An image that is damaged in the middle of a sweep. */
+static void test_damage(void)
+{
+    struct stat st;
+    keep(true);
+    CHECK(stat(image, &st) == 0);
+    test_file_flip(image, (uint64_t)st.st_size / 2);
+    struct unseen_store *store = open_store(UNSEEN_STORE_WRITE, LIMIT);
+    const unsigned bits = unseen_set_part_bits(unseen_store_set(store));
+    enum unseen_status status = UNSEEN_OK;
+    for (uint64_t part = 0; part >> bits == 0 && status == UNSEEN_OK; part++) {
+        status = unseen_store_load_part(store, bits, part, &error);
+        if (status == UNSEEN_OK) {
+            CHECK(unseen_store_save_part(store, bits, part, &error) == UNSEEN_OK);
+        }
+    }
+    CHECK(status == UNSEEN_ERR_CORRUPT);
+    CHECK(strstr(error.text, image) && strstr(error.text, "is damaged"));
+    test_store_close(store);
+    CHECK(access(new_image, F_OK) != 0);
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);
+}
+
+int main(void)
+{
+    size_t nnew = 0;
+    test_start();
+    test_folder_make(dir, sizeof(dir), "sweep");
+    (void)snprintf(path, sizeof(path), "%s/s", dir);
+    (void)snprintf(image, sizeof(image), "%s.image", path);
+    (void)snprintf(new_image, sizeof(new_image), "%s.unseen-new", image);
+    make_store();
+    test_same(&nnew);
+    for (enum stage stage = IN_PARTS; stage <= BEFORE_CLOSE; stage++) {
+        test_death(nnew, stage);
+    }
+    test_refused();
+    test_damage();
+    test_folder_remove(dir);
+    return test_end();
+}
