@@ -377,7 +377,8 @@ static bool take_again(void *context, const struct batch *b)
 /* True if nothing has ended the run but the end of its input. */
 static bool is_read(const struct dedup *d)
 {
-    return d->left > 0 && !d->full && !d->out.failed && !d->repeats.failed && !d->tee.failed;
+    return d->left > 0 && !d->full && !d->out.failed && !d->repeats.failed && !d->tee.failed &&
+           !stop_is_wanted();
 }
 
 /* Reads all lines; those that come after the set has reached the limit, twice. */
@@ -386,6 +387,7 @@ static void run_within_limit(struct dedup *d)
     d->feed.take = take_within_limit;
     d->feed.input = &d->input;
     d->input.reread = &d->reread;
+    atomic_store(&d->reread.is_wanted, beyond_is_reached(&d->beyond, 0));
     message_reading(MESSAGE_READING_FIRST);
     feed_run(&d->feed);
     if (d->beyond.gathers && is_read(d)) {
@@ -478,6 +480,12 @@ static bool check_stores(const struct options *o)
         message_error("-o needs the store itself, to have each line in %s exactly once",
                       o->print.output);
         message_hint("%s >> %s", typed_without("output tee"), typed_quoted(o->print.output));
+        return false;
+    }
+    if (o->seen.memory > 0 && o->seen.path && address_is_server(o->seen.path)) {
+        message_error("--memory limits the set of a run or of a store, and %s is a server",
+                      o->seen.path);
+        message_hint("%s", typed_without("memory"));
         return false;
     }
     for (size_t i = 0; i < o->input.nfiles; i++) {
@@ -758,7 +766,10 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
         if (d.seen.asked.server && d.left == UINT64_MAX) {
             d.feed.take_kept = take_kept;
         }
-        d.beyond.set = d.seen.asked.own;
+        d.beyond.set = d.seen.asked.set;
+        d.beyond.own = d.seen.asked.own;
+        d.beyond.store = remembers(&d) ? d.seen.asked.store : NULL;
+        d.beyond.path = o->seen.path;
         if (d.left > 0) {
             if (o->seen.memory > 0) {
                 run_within_limit(&d);

@@ -496,7 +496,9 @@ static const struct option_row rows[] = {
      .more = "The lines, their order and the exit status are those without the option. From half of SIZE on, keys go to "
              "temporary files: 8 bytes a line. Then the input is read once more, for the lines that are still to be "
              "printed, so it must not change meanwhile. Lines that come from a pipe from then on are kept in a "
-             "temporary file, too. The program itself takes up to 24 MiB beside SIZE, and a decompressor its window."},
+             "temporary file, too. The program itself takes up to 24 MiB beside SIZE, and a decompressor its window. "
+             "With -s the set of the store may be larger, too: then it is read once from its image, STORE.image, and written "
+             "to a new one beside it, and no line is printed before that. A store with a window cannot be read like that."},
     {'n', "dry-run", COMMAND_DEDUP, "do not remember: only what -s and -x have is a repeat", FLAG(seen.dry_run),
      .does = "remembers nothing", .needs = "store exclude", .usage = "-n -s STORE FILE"},
     {'n', "dry-run", COMMAND_SERVE,

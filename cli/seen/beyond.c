@@ -29,9 +29,10 @@ enum {
 struct beyond_part {
     uint32_t first; /* the first chunk in the file, and the last; or NO_CHUNK */
     uint32_t last;
-    uint32_t fill;   /* bytes in the buffer */
-    uint64_t nkeys;  /* in all chunks and the buffer; then the answers that are left */
-    uint64_t answer; /* the number of the next answer of the file */
+    uint32_t fill;    /* bytes in the buffer */
+    uint64_t nunread; /* the first keys in the chunks, which are the store's and get no answers */
+    uint64_t nkeys;   /* the others in all chunks and the buffer; then the answers that are left */
+    uint64_t answer;  /* the number of the next answer of the file */
 };
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
@@ -76,6 +77,14 @@ bool beyond_check(uint64_t limit)
     return true;
 }
 
+static bool report_little(const struct beyond *b)
+{
+    message_error(b->store ? "--memory is too little for a store of so many lines"
+                           : "--memory is too little for the keys of so many lines");
+    message_hint("%s", typed_with("--memory %lluM", mebibytes(2 * b->limit)));
+    return false;
+}
+
 /* ---- First reading --------------------------------------------------------------------------- */
 
 static uint64_t memory_of(const struct beyond *b)
@@ -89,7 +98,7 @@ bool beyond_is_reached(struct beyond *b, uint64_t nlines)
         return false;
     }
     b->next = nlines + LOOK_LINES;
-    return memory_of(b) >= b->limit / 2;
+    return (b->store && stores_info(b->store).in_parts) || memory_of(b) >= b->limit / 2;
 }
 
 static uint8_t *buffer_of(const struct beyond *b, size_t part)
@@ -159,21 +168,32 @@ static uint64_t add_sum(uint64_t sum, struct unseen_key key)
     return (sum + key.hi) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static enum unseen_status gather_ask(struct asked *a, struct query *q)
+/* Puts at most BATCH_LINES keys behind those of their parts. */
+static bool put_keys(struct beyond *b, const struct unseen_key *keys, size_t n, bool are_unread)
 {
-    struct beyond *b = a->beyond;
     uint8_t packed[BATCH_LINES * KEY_MAX];
     const size_t len = b->key_len;
-    (void)unseen_set_pack_keys(b->set, q->keys, q->n, packed);
-    for (size_t i = 0; i < q->n; i++) {
-        const size_t index = part_of(b, q->keys[i]);
+    (void)unseen_set_pack_keys(b->set, keys, n, packed);
+    for (size_t i = 0; i < n; i++) {
+        const size_t index = part_of(b, keys[i]);
         struct beyond_part *part = &b->parts[index];
         if (part->fill == b->buffer_len && !write_chunk(b, index)) {
-            return UNSEEN_ERR_MISMATCH;
+            return false;
         }
         memcpy(buffer_of(b, index) + part->fill, packed + i * len, len);
         part->fill += (uint32_t)len;
-        part->nkeys++;
+        *(are_unread ? &part->nunread : &part->nkeys) += 1;
+    }
+    return true;
+}
+
+static enum unseen_status gather_ask(struct asked *a, struct query *q)
+{
+    struct beyond *b = a->beyond;
+    if (!put_keys(b, q->keys, q->n, false)) {
+        return UNSEEN_ERR_MISMATCH;
+    }
+    for (size_t i = 0; i < q->n; i++) {
         b->sums[0] = add_sum(b->sums[0], q->keys[i]);
     }
     b->nkeys += q->n;
@@ -189,8 +209,39 @@ static const char *beyond_stats(const struct asked *a, struct unseen_set_stats *
 
 static const struct asked_ops asked_gathered = {gather_ask, beyond_stats};
 
+static bool report_store(const struct beyond *b, const struct unseen_error *error)
+{
+    message_error("%s", message_of(error));
+    if (error->status == UNSEEN_ERR_CORRUPT) {
+        message_hint("unseen repair %s", typed_quoted(b->path));
+    }
+    return false;
+}
+
+/* Gathers the keys that the store has behind its image. */
+static bool gather_unread(struct beyond *b)
+{
+    struct unseen_key keys[BATCH_LINES];
+    struct unseen_error error;
+    size_t n = 0;
+    do {
+        if (unseen_store_unread(b->store, keys, BATCH_LINES, &n, &error) != UNSEEN_OK) {
+            return report_store(b, &error);
+        }
+        if (!put_keys(b, keys, n, true)) {
+            return false;
+        }
+    } while (n > 0);
+    return true;
+}
+
 bool beyond_gather(struct beyond *b, struct asked *a)
 {
+    const bool in_parts = b->store && stores_info(b->store).in_parts;
+    /* Of a store in parts only the table is there, and the new image needs another one. */
+    if (in_parts && memory_of(b) > b->limit / 8 * 3) {
+        return report_little(b);
+    }
     if (!make_buffers(b)) {
         return message_no_memory();
     }
@@ -209,7 +260,7 @@ bool beyond_gather(struct beyond *b, struct asked *a)
     b->share = report_share(b->report);
     a->beyond = b;
     a->ops = &asked_gathered;
-    return true;
+    return !in_parts || gather_unread(b);
 }
 
 /* ---- Between the readings -------------------------------------------------------------------- */
@@ -243,17 +294,22 @@ static bool put_answers(struct answering *w, const uint8_t *verdicts, size_t n)
     return true;
 }
 
-static bool fits(const struct beyond *b)
+/* Adds keys, of which the first nunread are the store's own. */
+static enum unseen_status add_keys(const struct beyond *b, const struct unseen_key *keys, size_t n,
+                                   size_t nunread, uint8_t *verdicts)
 {
-    if (memory_of(b) <= b->limit / 4 * 3) {
-        return true;
+    if (!b->store) {
+        return unseen_set_add_keys(b->own, keys, n, verdicts, NULL);
     }
-    message_error("--memory is too little for the keys of so many lines");
-    message_hint("%s", typed_with("--memory %lluM", mebibytes(2 * b->limit)));
-    return false;
+    const enum unseen_status status =
+        unseen_store_add_to_part(b->store, keys, nunread, true, verdicts);
+    return status == UNSEEN_OK ? unseen_store_add_to_part(b->store, keys + nunread, n - nunread,
+                                                          false, verdicts + nunread)
+                               : status;
 }
 
-static bool answer_keys(struct answering *w, const uint8_t *packed, size_t len)
+static bool answer_keys(struct answering *w, struct beyond_part *part, const uint8_t *packed,
+                        size_t len)
 {
     struct unseen_key keys[BATCH_LINES];
     uint8_t verdicts[BATCH_LINES];
@@ -262,17 +318,38 @@ static bool answer_keys(struct answering *w, const uint8_t *packed, size_t len)
         size_t n = 0;
         (void)unseen_set_unpack_keys(w->b->set, packed + at, len - at < most ? len - at : most,
                                      keys, BATCH_LINES, &n); /* whole keys, and there is room */
-        const enum unseen_status status = unseen_set_add_keys(w->b->set, keys, n, verdicts, NULL);
+        const size_t nunread = part->nunread < n ? (size_t)part->nunread : n;
+        const enum unseen_status status = add_keys(w->b, keys, n, nunread, verdicts);
+        part->nunread -= nunread;
         if (status != UNSEEN_OK) {
             message_error("cannot go on: %s", unseen_status_string(status));
             return false;
         }
-        if (!put_answers(w, verdicts, n)) {
+        if (!put_answers(w, verdicts + nunread, n - nunread)) {
             return false;
         }
     }
     report_poll();
-    return fits(w->b);
+    return memory_of(w->b) <= w->b->limit / 4 * 3 || report_little(w->b);
+}
+
+static bool load_part(const struct beyond *b, size_t index)
+{
+    struct unseen_error error;
+    return !b->store ||
+           unseen_store_load_part(b->store, b->part_bits, index, &error) == UNSEEN_OK ||
+           report_store(b, &error);
+}
+
+static bool drop_part(const struct beyond *b, size_t index)
+{
+    struct unseen_error error;
+    if (!b->store) {
+        return unseen_set_drop_part(b->own, b->part_bits, index) == UNSEEN_OK ||
+               message_no_memory();
+    }
+    return unseen_store_save_part(b->store, b->part_bits, index, &error) == UNSEEN_OK ||
+           report_store(b, &error);
 }
 
 static bool answer_part(struct answering *w, size_t index)
@@ -281,6 +358,9 @@ static bool answer_part(struct answering *w, size_t index)
     struct beyond_part *part = &b->parts[index];
     w->nbits = (w->nbits + 7) / 8 * 8;
     part->answer = b->answers.end * 8 + w->nbits;
+    if (!load_part(b, index)) {
+        return false;
+    }
     for (uint32_t i = part->first; i != NO_CHUNK; i = b->chunks[i]) {
         const uint64_t offset = (uint64_t)i * b->buffer_len;
         const int code = temporary_read(&b->keys, offset, w->chunk, b->buffer_len);
@@ -290,14 +370,11 @@ static bool answer_part(struct answering *w, size_t index)
             return false;
         }
         temporary_forget(&b->keys, offset, b->buffer_len);
-        if (!answer_keys(w, w->chunk, b->buffer_len)) {
+        if (!answer_keys(w, part, w->chunk, b->buffer_len)) {
             return false;
         }
     }
-    if (!answer_keys(w, buffer_of(b, index), part->fill)) {
-        return false;
-    }
-    return unseen_set_drop_part(b->set, b->part_bits, index) == UNSEEN_OK || message_no_memory();
+    return answer_keys(w, part, buffer_of(b, index), part->fill) && drop_part(b, index);
 }
 
 static bool answer_parts(struct answering *w)
@@ -330,6 +407,18 @@ static bool read_answers(const struct beyond *b, size_t index, uint64_t at)
     return code == 0;
 }
 
+/* Hands the keys that are new to the log of the store. */
+static enum unseen_status note_new(const struct beyond *b, const struct query *q)
+{
+    struct unseen_key keys[BATCH_LINES];
+    size_t n = 0;
+    for (size_t i = 0; i < q->n; i++) {
+        keys[n] = q->keys[i];
+        n += q->verdicts[i] == UNSEEN_NEW;
+    }
+    return unseen_store_note_keys(b->store, keys, n);
+}
+
 static enum unseen_status recorded_ask(struct asked *a, struct query *q)
 {
     struct beyond *b = a->beyond;
@@ -355,7 +444,7 @@ static enum unseen_status recorded_ask(struct asked *a, struct query *q)
         b->sums[1] = add_sum(b->sums[1], key);
     }
     b->nkeys -= q->n;
-    return UNSEEN_OK;
+    return b->store ? note_new(b, q) : UNSEEN_OK;
 }
 
 static const struct asked_ops asked_recorded = {recorded_ask, beyond_stats};

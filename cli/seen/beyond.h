@@ -13,6 +13,11 @@
  * Second reading: the lines that were not answered are asked again, and each takes the next answer
  * of its part.
  *
+ * A store whose set is larger than memory is read part by part from its image (unseen.h, "Stores
+ * larger than memory"). The keys that its log has behind the image are gathered before those of
+ * lines; they get no answers. Each part goes to a new image before it is dropped. The new keys go
+ * to the log in the second reading.
+ *
  * docs/decisions/beyond-memory.md has the measurements. */
 #ifndef UNSEEN_CLI_BEYOND_H
 #define UNSEEN_CLI_BEYOND_H
@@ -36,7 +41,10 @@ struct beyond_part;
 struct beyond {
     /* set by the caller */
     uint64_t limit; /* of memory, in bytes; 0: none */
-    struct unseen_set *set;
+    const struct unseen_set *set;
+    struct unseen_set *own;     /* the same, if it is a set of the run; */
+    struct unseen_store *store; /* else its store, */
+    const char *path;           /* and where it is */
     const struct report *report;
 
     /* state */
@@ -61,7 +69,8 @@ struct beyond {
 /* False, and reported, if the limit cannot be. */
 bool beyond_check(uint64_t limit);
 
-/* True if the set has reached the limit, and keys have to be gathered: after so many lines. */
+/* True if the set has reached the limit, or is larger, and keys have to be gathered: after so many
+ * lines. */
 bool beyond_is_reached(struct beyond *b, uint64_t nlines);
 
 /* Begins to gather: a then only gathers the keys that it is asked for, and its answers mean

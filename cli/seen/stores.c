@@ -352,6 +352,11 @@ void stores_report(const char *path, const struct seen_options *o, const struct 
             message_hint("the set grows as needed: %s", typed_without("capacity"));
         }
         break;
+    case UNSEEN_ERR_UNSUPPORTED:
+        if (o->memory > 0) {
+            message_hint("%s", typed_without("memory"));
+        }
+        break;
     case UNSEEN_ERR_FPR:
         message_hint("%s", typed_with("--fpr 1e-12%s", o->key_bits == 64 ? " --key-bits 96" : ""));
         break;
@@ -585,6 +590,7 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
         .file_mode = o->file_mode,
         .notify_fd = o->notify_fd,
         .window = o->window,
+        .memory = o->memory,
     };
     if (profile->name || profile->nrules > 0 || o->profile) {
         if (!profile_create(&url, profile, o->profile, cpu)) {

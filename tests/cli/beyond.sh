@@ -95,7 +95,7 @@ expect 2 '' "unseen: error: --memory: '31M' is not a number of bytes from 32M up
 run --memory 900T few
 expect 2 '' '*'
 holds grep -q '^unseen: error: --memory: this machine has [0-9]* MiB$' err
-for option in '-s s.unseen' '-x few' '--window 10m' '--capacity 1e6' '--filter bloom --capacity 1e6'; do
+for option in '-s s.unseen --time 1 -k 1' '-s s.unseen -n' '-s s.unseen --no-log' '-s s.unseen --window 10m' '-x few' '--window 10m' '--capacity 1e6' '--filter bloom --capacity 1e6'; do
     run --memory 32M $option few
     expect 2 '' '*'
     holds grep -q '^unseen: error: .*--memory' err
