@@ -104,6 +104,17 @@ void unseen__file_jumps(int fd, bool jumps)
 #endif
 }
 
+void unseen__file_will_read(int fd, uint64_t offset, size_t len)
+{
+#ifdef POSIX_FADV_WILLNEED
+    (void)posix_fadvise(fd, (off_t)offset, (off_t)len, POSIX_FADV_WILLNEED); /* advice only */
+#else
+    (void)fd;
+    (void)offset;
+    (void)len;
+#endif
+}
+
 int unseen__file_sync(int fd)
 {
     while (fdatasync(fd) != 0) {

@@ -40,6 +40,9 @@ int unseen__file_write(int fd, uint64_t offset, const void *data, size_t len);
 /* Advises the system that reads jump, so that it reads nothing ahead, or follow each other. */
 void unseen__file_jumps(int fd, bool jumps);
 
+/* Tells the kernel that these bytes will be read soon, so that it reads many at once. */
+void unseen__file_will_read(int fd, uint64_t offset, size_t len);
+
 /* Data and length are on the disk when this returns. After any error the file must not be written
  * to again: the kernel may have dropped what it could not write, and would say so only once. */
 int unseen__file_sync(int fd);

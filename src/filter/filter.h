@@ -23,6 +23,8 @@ struct unseen__pages {
     /* Reads len bytes, `offset` bytes behind the start of the first page. Errors: CORRUPT if there
      * are fewer, IO. */
     enum unseen_status (*read)(void *context, uint64_t offset, uint8_t *buf, size_t len);
+    /* Says that these bytes will be read soon; NULL: nobody needs to know. */
+    void (*will_read)(void *context, uint64_t offset, size_t len);
     void (*release)(void *context);
     void *context;
     uint64_t n; /* how many pages there are */

@@ -381,6 +381,7 @@ void unseen_set_free(struct unseen_set *set)
         return;
     }
     unseen__window_free(set);
+    unseen_set_free(set->recent);
     free_shards(set, unseen__set_nshards(set));
     unseen__set_forget_allowed(set);
     unseen__hasher_release(&set->hasher);
@@ -396,18 +397,21 @@ void unseen__set_swap_filters(struct unseen_set *a, struct unseen_set *b)
     const unsigned shard_bits = a->shard_bits;
     const bool shared = a->shared;
     const bool fetches = a->fetches;
+    struct unseen_set *recent = a->recent;
     struct unseen__stash *allowed = a->allowed;
     a->ops = b->ops;
     a->shards = b->shards;
     a->shard_bits = b->shard_bits;
     a->shared = b->shared;
     a->fetches = b->fetches;
+    a->recent = b->recent;
     a->allowed = b->allowed;
     b->ops = ops;
     b->shards = shards;
     b->shard_bits = shard_bits;
     b->shared = shared;
     b->fetches = fetches;
+    b->recent = recent;
     b->allowed = allowed;
 }
 
@@ -649,6 +653,12 @@ enum unseen_status unseen_set_stats(const struct unseen_set *set,
     }
     stats.memory += sizeof(*set) + nshards * sizeof(*set->shards);
     stats.memory += set->allowed ? sizeof(*set->allowed) + unseen__stash_memory(set->allowed) : 0;
+    if (set->recent) {
+        struct unseen_set_stats recent = {.size = sizeof(recent)};
+        (void)unseen_set_stats(set->recent, &recent);
+        stats.nkeys += recent.nkeys;
+        stats.memory += recent.memory;
+    }
     stats.fill /= (double)stats.nslots;
     stats.abilities = set->ops->abilities;
     stats.filter = set->ops->name;

@@ -32,6 +32,9 @@ struct unseen_set {
     unsigned shard_bits;
     bool shared;  /* take the locks */
     bool fetches; /* pages are read when they are first needed */
+    /* NULL, or the keys since the pages were written, of a set whose pages stay in their file. It
+     * makes the same keys. */
+    struct unseen_set *recent;
     /* NULL: none. Keys that the filter takes for present by error, and how often each counts: see
      * UNSEEN__ALLOWED_ABSENT. Of one filter only: the set is not shared. */
     struct unseen__stash *allowed;
@@ -141,10 +144,12 @@ enum unseen_status unseen__set_next_of_part(const void *part, uint64_t *cursor, 
 enum unseen_status unseen__set_fetch_keys(const struct unseen_set *set,
                                           const struct unseen_key *keys, size_t n, bool asks_only);
 
-/* Reads all that has not been read. */
+/* Reads all that has not been read. UNSUPPORTED: the pages stay in their file. */
 UNSEEN_INLINE enum unseen_status unseen__set_fetch_all(const struct unseen_set *set)
 {
-    return set->fetches ? unseen__set_fetch_keys(set, NULL, 0, false) : UNSEEN_OK;
+    return set->recent    ? UNSEEN_ERR_UNSUPPORTED
+           : set->fetches ? unseen__set_fetch_keys(set, NULL, 0, false)
+                          : UNSEEN_OK;
 }
 
 #define UNSEEN__BITS_PER_KEY_MAX 1e6
@@ -264,6 +269,12 @@ enum unseen_status unseen__set_run_shared(const struct unseen_set *set,
                                           const struct unseen_key *keys, size_t n,
                                           uint8_t *verdicts, size_t *ndone);
 
+/* paged.c: the operation on a set with recent keys. Errors: UNSUPPORTED (a removal), those of
+ * unseen__compact_ask and of adding. */
+enum unseen_status unseen__paged_run(const struct unseen_set *set, enum unseen__operation operation,
+                                     const struct unseen_key *keys, size_t n, uint8_t *verdicts,
+                                     size_t *ndone_out);
+
 /* unseen__set_run, whatever keys are allowed. */
 UNSEEN_INLINE enum unseen_status unseen__set_run_filters(const struct unseen_set *set,
                                                          enum unseen__operation operation,
@@ -274,6 +285,8 @@ UNSEEN_INLINE enum unseen_status unseen__set_run_filters(const struct unseen_set
     enum unseen_status status = UNSEEN_OK;
     if (operation == UNSEEN__REMOVE && !set->ops->remove) {
         status = UNSEEN_ERR_UNSUPPORTED;
+    } else if (UNSEEN_UNLIKELY(set->fetches) && set->recent) {
+        return unseen__paged_run(set, operation, keys, n, verdicts, ndone_out);
     } else if (UNSEEN_UNLIKELY(set->fetches)) {
         status = unseen__set_fetch_keys(set, keys, n, operation == UNSEEN__CONTAINS);
     }

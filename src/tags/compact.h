@@ -171,7 +171,8 @@ struct compact_unread {
     unsigned region_bits;
     uint64_t *page_bits; /* by the number of a page: 1: it has not been read */
     size_t npage_words;
-    uint8_t *buf; /* the pages of a group */
+    uint8_t *buf;     /* the pages of a group */
+    uint32_t scratch; /* the number of a page that is asked and not kept; 0: none yet */
     /* The tags that these pages must have together, as compact.generations. */
     uint64_t generations[COMPACT_GENERATIONS];
 };
@@ -368,6 +369,11 @@ bool unseen__compact_has_groups(const struct unseen__filter *filter, const struc
  * pages->read. The filter then has no key of that page, and another fetch tries again. */
 enum unseen_status unseen__compact_fetch(struct unseen__filter *filter,
                                          const struct unseen_key *keys, size_t n, bool asks_only);
+/* contains, of a filter whose pages are late: reads the page of each key whose group has not been
+ * read, and keeps none. Nothing else may run meanwhile. Errors: CORRUPT, NOMEM, those of
+ * pages->read. */
+enum unseen_status unseen__compact_ask(struct unseen__filter *filter, const struct unseen_key *keys,
+                                       size_t n, uint8_t *verdicts);
 void unseen__compact_unread_release(struct compact *c);
 
 /* compact_merge.c: union */

@@ -27,7 +27,8 @@
 enum {
     TABLE_HEAD = 8 + 8 * COMPACT_GENERATIONS,
     TABLE_GROUP = 4, /* bytes for each group, */
-    TABLE_PAGE = 16  /* and for each page */
+    TABLE_PAGE = 16, /* and for each page */
+    ASK_AHEAD = 64   /* pages that are asked for at a time */
 };
 
 static size_t groups_len(uint64_t ngroups)
@@ -499,6 +500,92 @@ enum unseen_status unseen__compact_fetch(struct unseen__filter *filter,
     }
     return status;
 }
+
+/* ---- asking without keeping ---- */
+
+#define NOT_IN_FILE UINT64_MAX
+
+/* The number in the file of the page of a key; NOT_IN_FILE if its group has been read. */
+static uint64_t page_of(const struct compact *c, struct unseen_key key)
+{
+    const struct compact_unread *u = c->unread;
+    const uint64_t path = compact_path(c, key);
+    struct compact_group group = *compact_find(c, path);
+    struct compact_probe probe;
+    if (group.page[0] != 0) {
+        return NOT_IN_FILE;
+    }
+    for (uint32_t p = 0; p < group.npages; p++) {
+        group.page[p] = p;
+    }
+    compact_locate(c, c->layout->width, key, &group, &probe);
+    return u->places[place_of(u, path)].first + probe.page;
+}
+
+static enum unseen_status read_scratch(const struct compact *c, uint64_t number)
+{
+    const struct compact_unread *u = c->unread;
+    const uint8_t *notes = u->notes + (size_t)TABLE_PAGE * number;
+    uint8_t *page = compact_page(c, u->scratch);
+    const enum unseen_status status =
+        u->pages.read(u->pages.context, COMPACT_PAGE * number, page, COMPACT_PAGE);
+    *compact_full(c, u->scratch) = load_le64(notes);
+    return status == UNSEEN_OK && unseen__checksum(page, COMPACT_PAGE) != load_le64(notes + 8)
+               ? UNSEEN_ERR_CORRUPT
+               : status;
+}
+
+/* For the time of the question the scratch page stands for all pages of the group: the key needs no
+ * other one. */
+static enum unseen_status ask_page(struct compact *c, struct unseen_key key, uint64_t number,
+                                   uint8_t *verdict)
+{
+    const uint64_t path = compact_path(c, key);
+    size_t copies;
+    struct compact_group *entries = unseen__compact_directory_find(c, path, &copies);
+    struct compact_group *entry = entries + (compact_find(c, path) - entries);
+    const struct compact_group before = *entry;
+    const enum unseen_status status = number == NOT_IN_FILE ? UNSEEN_OK : read_scratch(c, number);
+    for (unsigned p = 0; number != NOT_IN_FILE && p < entry->npages; p++) {
+        entry->page[p] = c->unread->scratch;
+    }
+    if (status == UNSEEN_OK) {
+        c->kernel->contains(c, &key, 1, verdict);
+    }
+    *entry = before;
+    return status;
+}
+
+enum unseen_status unseen__compact_ask(struct unseen__filter *filter, const struct unseen_key *keys,
+                                       size_t n, uint8_t *verdicts)
+{
+    struct compact *c = compact_from(filter);
+    struct compact_unread *u = c->unread;
+    uint64_t numbers[ASK_AHEAD];
+    if (u->scratch == 0) {
+        const enum unseen_status status = unseen__compact_pages_reserve(c, 1);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+        u->scratch = unseen__compact_page_take(c);
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = i; i % ASK_AHEAD == 0 && k < n && k < i + ASK_AHEAD; k++) {
+            numbers[k - i] = page_of(c, keys[k]);
+            if (u->pages.will_read && numbers[k - i] != NOT_IN_FILE) {
+                u->pages.will_read(u->pages.context, COMPACT_PAGE * numbers[k - i], COMPACT_PAGE);
+            }
+        }
+        const enum unseen_status status =
+            ask_page(c, keys[i], numbers[i % ASK_AHEAD], &verdicts[i]);
+        if (status != UNSEEN_OK) {
+            return status;
+        }
+    }
+    return UNSEEN_OK;
+}
+
+/* ---- parts ---- */
 
 enum unseen_status unseen__compact_fetch_part(struct unseen__filter *filter, uint64_t path,
                                               unsigned depth)
