@@ -967,7 +967,7 @@ struct unseen_store_options {
     bool resets_clock;
 
     /* A limit for the set, in bytes; 0: none. A store whose set would take more than half of it is
-     * opened in parts ("Stores larger than memory"); it is open to be written. */
+     * opened in parts ("Stores larger than memory"). */
     uint64_t memory;
 };
 
@@ -1333,57 +1333,54 @@ UNSEEN_API enum unseen_status unseen_store_merge(struct unseen_store *store,
     bool (*progress)(void *context, uint64_t ndone, uint64_t nnew), void *context,
     struct unseen_error *error);
 
-/* Stores larger than memory. A store with the filter "compact", a log and no window can be swept:
- * its set is read part after part ("Sets larger than memory"), gets the new keys of each, and is
- * written to a new image, so that no more than a part is in memory. It is the way to add many keys
- * at once. Half of the set's parts have to be read again before a key is, so few are better added
- * as ever, to a store that fits.
+/* Stores larger than memory. A store with the filter "compact", a log and no window is opened in
+ * parts if its set would take more than half of options.memory (info.in_parts). Then a question
+ * reads one page of 4 KiB from the image, unless the kernel has it, and keys that are added stay in
+ * memory beside it, up to a quarter of the limit. A commit then takes the time to write a new
+ * image. Both sets are asked, so the rate of false positives may be twice the promised one. Keys
+ * cannot be removed or allowed.
+ *
+ * A sweep is the way to add many keys at once, to such a store and to any other one without a
+ * window: the set is read part after part ("Sets larger than memory"), gets the new keys of each,
+ * and goes to a new image.
  *
  *     options.memory = limit;
  *     unseen_store_open(&store, "visited.unseen", &options, &error);
  *     bits = unseen_set_part_bits(unseen_store_set(store));
- *     unseen_store_unread until *n_out is 0 -> put the keys, by part, into files
- *     put the program's own keys behind them
+ *     put the keys, by part, into files
+ *     unseen_store_commit(store, &error); -> no change waits
  *     for each part, from 0 on:
  *         unseen_store_load_part
- *         unseen_store_add_to_part: the keys that were unread, then the others -> keep the verdicts
+ *         unseen_store_add_to_part -> keep the verdicts
  *         unseen_store_save_part
- *     for each of the program's keys, in their first order, that was NEW:
+ *     for each of the keys, in their first order, that was NEW:
  *         hand it over; unseen_store_note_keys; unseen_store_commit_begin now and then
  *     unseen_store_commit(store, &error);
  *     unseen_store_close(store, &error); -> the new image takes the place of the old one
  *
- * If info.in_parts is false the store has been opened as ever. It can be swept all the same, at any
- * time: then its set is in memory until its parts are dropped. From the first part on, or from the
- * start with info.in_parts, all functions that ask or change keys in another way are UNSUPPORTED,
- * and the set is good for keys and numbers.
+ * From the first part on, all functions that ask or change keys in another way are UNSUPPORTED, and
+ * the set is good for keys and numbers.
  *
  * A crash leaves what was committed, and the old image. Keys that were not noted and committed are
  * new again; the new image is then not used.
  *
- * unseen_store_unread gives the keys that the log has and the image lacks, at least one and at most
- * max of them, which is UNSEEN_UNREAD_MIN or more; *n_out is 0 behind the last one.
- *
  * Arguments:
  *   - bits is unseen_set_part_bits of the set before the first part was loaded, or less, but not 0.
  *   - parts come in their order.
- *   - is_unread: the keys come from unseen_store_unread.
  * Errors:
- *   - ARGUMENT: other bits, or another part
- *   - SPACE: max is too small
+ *   - ARGUMENT: other bits, or another part; a change waits
+ *   - READONLY: the store was opened to be read
  *   - UNSUPPORTED: the store cannot be swept; of unseen_store_open with a store that does not fit,
- *     too, also if keys were removed or allowed since its last image
+ *     too, also if keys were removed or allowed since its last image, and of a reader if there are
+ *     too many keys since
  *   - CORRUPT, IO, NOMEM: give the sweep up, and close the store
  *   - STOPPED, NOMEM: of unseen_store_note_keys, as of unseen_store_add
  * Threads: one.
  * Time: linear in the keys, and in the bytes of the part. */
-#define UNSEEN_UNREAD_MIN 512
-UNSEEN_API enum unseen_status unseen_store_unread(struct unseen_store *store,
-    struct unseen_key *keys, size_t max, size_t *n_out, struct unseen_error *error);
 UNSEEN_API enum unseen_status unseen_store_load_part(
     struct unseen_store *store, unsigned bits, uint64_t part, struct unseen_error *error);
-UNSEEN_API enum unseen_status unseen_store_add_to_part(struct unseen_store *store,
-    const struct unseen_key *keys, size_t n, bool is_unread, uint8_t *verdicts);
+UNSEEN_API enum unseen_status unseen_store_add_to_part(
+    struct unseen_store *store, const struct unseen_key *keys, size_t n, uint8_t *verdicts);
 UNSEEN_API enum unseen_status unseen_store_save_part(
     struct unseen_store *store, unsigned bits, uint64_t part, struct unseen_error *error);
 UNSEEN_API enum unseen_status unseen_store_note_keys(

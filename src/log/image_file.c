@@ -241,7 +241,7 @@ static enum unseen_status make_file(struct unseen__image_writer *w, const struct
 
 void unseen__image_abandon(struct unseen__image_writer *w)
 {
-    if (w->fd >= 0) {
+    if (w->fd >= 0 && w->new_name) {
         (void)close(w->fd);        /* its bytes are not wanted */
         (void)unlink(w->new_name); /* if this fails, the next write removes it */
         w->fd = -1;

@@ -90,7 +90,7 @@ static enum unseen_status check_allowing(const struct unseen_store *store,
         return unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_OFFSET,
                              "%s has no log: nobody knows which lines it was given", path);
     }
-    if (unseen__sweep_has_begun(store)) {
+    if (store->sweep.in_parts || unseen__sweep_has_begun(store)) {
         return unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_OFFSET,
                              "%s is larger than the memory for it", path);
     }

@@ -175,6 +175,12 @@ static enum unseen_status read_source(void *context, uint64_t offset, uint8_t *b
     return unseen__image_read(&source->image, at, buf, len);
 }
 
+static void will_read_source(void *context, uint64_t offset, size_t len)
+{
+    const struct source *source = context;
+    unseen__file_will_read(source->image.fd, UNSEEN__IMAGE_HEADER_LEN + offset, len);
+}
+
 /* Before the set is complete, the source belongs to the loader. */
 static void release_source(void *context)
 {
@@ -226,6 +232,7 @@ static enum unseen_status import_table(const struct unseen_store *store,
 {
     struct unseen__image *image = &source->image;
     const struct unseen__pages pages = {.read = read_source,
+                                        .will_read = will_read_source,
                                         .release = release_source,
                                         .context = source,
                                         .n = image->header.npages,

@@ -115,7 +115,7 @@ static enum unseen_status replay_init(struct replay *r, struct unseen_store *sto
     const uint64_t most = nbytes / unseen__key_bytes(store->log.header.key_bits) + UNSEEN__UNPACK;
     const size_t cap = most < KEYS_MAX ? (size_t)most : KEYS_MAX;
     *r = (struct replay){.store = store,
-                         .set = store->set,
+                         .set = store->set->recent ? store->set->recent : store->set,
                          .allocator = &store->allocator,
                          .removed.allocator = store->allocator};
     r->gone = (struct unseen__gone){.removed = &r->removed, .allocator = &store->allocator};
@@ -224,9 +224,11 @@ static bool replay_keys(void *context, const struct unseen_key *keys, size_t n,
 {
     struct replay *r = context;
     bool ok = true;
-    if (r->store->sweep.in_parts) { /* the caller takes them (sweep.c) */
+    if (r->store->sweep.in_parts) {
         r->store->sweep.is_refused = r->store->sweep.is_refused || change != UNSEEN__ADDED;
-        return true;
+        if (change != UNSEEN__ADDED || !r->store->set->recent) {
+            return true; /* a sweep takes them (sweep.c) */
+        }
     }
     if (r->removed.wanted.nkeys == 0) {
         const bool has_left = change == UNSEEN__ADDED && r->horizon > 0 && time <= r->horizon;

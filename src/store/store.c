@@ -22,6 +22,8 @@ enum {
     SEARCHED = 1 << 16,    /* keys to remove that the log is read for at a time */
     MEMBERS_MAX = 1 << 20, /* keys that are kept in memory for removals, at 24 bytes each */
     IMAGE_AFTER = 1 << 16, /* an image is written after more changes than this, */
+    SWEEP_SHARE = 4,       /* of the limit of memory: more recent keys are swept, */
+    CLOSE_SHARE = 8,       /* and when the store is closed */
     IMAGE_SHARE = 16       /* and than a 16th of the changes that the last image has */
 };
 
@@ -266,6 +268,9 @@ static enum unseen_status change(struct unseen_store *store, enum unseen__operat
     struct unseen_key *made = few;
     size_t done = 0;
     enum unseen_status status = check_changeable(store);
+    if (status == UNSEEN_OK && operation == UNSEEN__REMOVE && store->sweep.in_parts) {
+        status = UNSEEN_ERR_UNSUPPORTED;
+    }
     if (status == UNSEEN_OK && ((keys && n > 0 && !unseen__store_is_narrow(store, keys[0])) ||
                                 (store->log.header.window > 0 && store->clock == 0))) {
         status = UNSEEN_ERR_ARGUMENT;
@@ -382,7 +387,8 @@ static enum unseen_status begin_commit(struct unseen_store *store, uint64_t n, u
 static enum unseen_status rewrite_if_due(struct unseen_store *store, struct unseen_error *error)
 {
     struct unseen__committer *c = &store->committer;
-    if (store->is_draft || store->rewrite_failed || unseen__sweep_has_begun(store) ||
+    if (store->is_draft || store->rewrite_failed || store->sweep.in_parts ||
+        unseen__sweep_has_begun(store) ||
         !unseen__store_is_mostly_dead(store, unseen__committer_log_end(c)) ||
         !unseen__log_has_name(&store->log)) {
         return UNSEEN_OK;
@@ -401,6 +407,28 @@ static enum unseen_status rewrite_if_due(struct unseen_store *store, struct unse
     unseen__committer_fail(c, &trouble);
     if (error) {
         *error = trouble;
+    }
+    return status;
+}
+
+/* Sweeps the keys since the image if the set takes too much memory. */
+static enum unseen_status sweep_if_due(struct unseen_store *store, struct unseen_error *error)
+{
+    struct unseen__committer *c = &store->committer;
+    struct unseen_error trouble;
+    if (store->sweep.memory == 0 || !unseen__sweep_is_full(store, SWEEP_SHARE)) {
+        return UNSEEN_OK;
+    }
+    enum unseen_status status = unseen__committer_poll(c, true, NULL, error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    status = unseen__sweep_self(store, &trouble);
+    if (status != UNSEEN_OK) {
+        unseen__committer_fail(c, &trouble);
+        if (error) {
+            *error = trouble;
+        }
     }
     return status;
 }
@@ -426,6 +454,9 @@ enum unseen_status unseen_store_commit_begin(struct unseen_store *store, uint64_
         return unseen__store_not_writable(store, error);
     }
     enum unseen_status status = rewrite_if_due(store, error);
+    if (status == UNSEEN_OK) {
+        status = sweep_if_due(store, error);
+    }
     if (status == UNSEEN_OK) {
         status = give_back(store, error);
     }
@@ -639,6 +670,15 @@ static enum unseen_status cannot_save(const struct unseen_store *store, struct u
                                  store->log.path, store->log.header.filter);
 }
 
+static enum unseen_status finish_parts(struct unseen_store *store, bool all_committed,
+                                       struct unseen_error *error)
+{
+    if (unseen__sweep_has_begun(store)) {
+        return unseen__sweep_finish(store, all_committed, error);
+    }
+    return unseen__sweep_is_full(store, CLOSE_SHARE) ? unseen__sweep_self(store, error) : UNSEEN_OK;
+}
+
 static enum unseen_status store_finish(struct unseen_store *store, struct unseen_error *error)
 {
     const bool all_committed = store->committer.waiting.n == 0;
@@ -651,8 +691,8 @@ static enum unseen_status store_finish(struct unseen_store *store, struct unseen
         return status; /* a draft that is not published is forgotten */
     }
     const bool has_name = unseen__log_has_name(&store->log);
-    if (unseen__sweep_has_begun(store)) {
-        status = has_name ? unseen__sweep_finish(store, all_committed, error) : UNSEEN_OK;
+    if (store->sweep.in_parts || unseen__sweep_has_begun(store)) {
+        status = has_name ? finish_parts(store, all_committed, error) : UNSEEN_OK;
         const enum unseen_status ended = unseen__log_append_end(&store->log, NULL);
         status = status == UNSEEN_OK ? ended : status;
         return status == UNSEEN_OK ? UNSEEN_OK : image_failed(status, error);

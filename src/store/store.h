@@ -66,19 +66,25 @@ struct unseen__place {
 /* A set that does not fit into memory (sweep.c). */
 struct unseen__sweep {
     uint64_t memory; /* the limit for the set; 0: none */
-    bool in_parts;   /* the set has what the image has, and does not take the changes since */
-    bool is_refused; /* there are changes since that it could not take in parts */
+    bool in_parts;   /* the set has the pages of the image in their file */
+    bool is_refused; /* the log has changes since that a set in parts cannot take */
 
-    /* Those changes, and the records that show them. */
+    /* The records that the image does not cover. */
     uint64_t from;
     uint64_t number;
     uint64_t end;
-    struct unseen__scan scan; /* log NULL: not begun */
-    struct unseen__place place;
-    bool has_record;
+
+    /* Keys of those records, by part, of the parts [first, first_after). */
+    struct unseen_key *keys;
+    size_t keys_cap;
+    uint64_t *starts; /* of each part's keys among all, and their number in all */
+    uint64_t *next;   /* of each part: where its next key goes */
+    uint64_t first;
+    uint64_t first_after;
 
     bool has_image; /* a new one is being written */
     struct unseen__image_writer image;
+    unsigned bits;     /* of the number of a part */
     uint64_t ndropped; /* parts; in all */
     uint64_t nparts;
     uint64_t nnew;   /* keys that the parts did not have, */
@@ -286,15 +292,30 @@ enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_
 /* Whether the set, with npages pages in the image and len bytes of log behind it, is too large. */
 bool unseen__sweep_is_due(const struct unseen_store *store, uint64_t npages, uint64_t len);
 
-/* Says what the store has that cannot be done in parts, if anything. Errors: UNSUPPORTED. */
-enum unseen_status unseen__sweep_check(const struct unseen_store *store,
-                                       struct unseen_error *error);
+/* The capacity of a set with which a sweep begins from the log alone. */
+uint64_t unseen__sweep_capacity(const struct unseen_store *store);
 
-/* Whether the set does not have all keys, so that it cannot be asked or changed. */
+/* Before and after the log is replayed: make the set one that can be asked. Changes since the image
+ * go to a second set if they are not too many; more are swept. log_len is the length of the log.
+ * Errors: UNSUPPORTED (too many changes in a store that is only read, or others than adds), those
+ * of a sweep. */
+enum unseen_status unseen__sweep_prepare(struct unseen_store *store, uint64_t log_len,
+                                         struct unseen_error *error);
+enum unseen_status unseen__sweep_replayed(struct unseen_store *store, struct unseen_error *error);
+
+/* Whether the set has been swept in part, so that it cannot be asked or changed. */
 UNSEEN_INLINE bool unseen__sweep_has_begun(const struct unseen_store *store)
 {
-    return store->sweep.in_parts || store->sweep.nparts > 0;
+    return store->sweep.nparts > 0;
 }
+
+/* Whether the keys since the image take more than this share of the limit, or the set of a store in
+ * memory more than it should. */
+bool unseen__sweep_is_full(const struct unseen_store *store, unsigned share);
+
+/* Sweeps them into a new image. All that was begun is durable, and the log belongs to the caller.
+ * Errors: UNSUPPORTED, CORRUPT, IO, NOMEM; then the store cannot be asked any more. */
+enum unseen_status unseen__sweep_self(struct unseen_store *store, struct unseen_error *error);
 
 /* Puts the new image in place if it has all that the log has. The log belongs to the caller.
  * Errors: IO, NOMEM. */

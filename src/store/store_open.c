@@ -19,10 +19,6 @@ enum {
      * refresh.c makes a larger one when these have come. */
     READ_SLACK = 1 << 20,
 
-    /* A set in parts that is empty at first gets room for a key for each so many bytes of memory: a
-     * quarter of it. */
-    PART_SHARE = 24,
-
     TRIES = 3 /* to open a store that others create, change or replace */
 };
 
@@ -62,8 +58,8 @@ enum unseen_status unseen__store_set_make(struct unseen_store *store, uint64_t l
     struct unseen_set_options options = unseen__header_set_options(header);
     options.capacity = capacity_for(store, keys_in(store, len < ndisk ? len : ndisk),
                                     keys_in(store, len), is_written, &store->room);
-    if (store->sweep.in_parts && options.capacity > store->sweep.memory / PART_SHARE) {
-        options.capacity = store->sweep.memory / PART_SHARE;
+    if (store->sweep.in_parts && options.capacity > unseen__sweep_capacity(store)) {
+        options.capacity = unseen__sweep_capacity(store);
     }
     options.cpu = store->cpu;
     options.allocator = &store->allocator;
@@ -259,21 +255,12 @@ static enum unseen_status load(struct unseen_store *store, struct unseen_error *
                                                      store->log.writable, error);
         status = unseen__error_prefix(error, status, store->log.path);
     }
-    struct unseen__sweep *sweep = &store->sweep;
-    sweep->from = store->log.end;
-    sweep->number = store->log.number;
+    status =
+        status == UNSEEN_OK ? unseen__sweep_prepare(store, (uint64_t)st.st_size, error) : status;
     if (status == UNSEEN_OK) {
         status = unseen__replay(store, store->log.end, store->log.number, UINT64_MAX, error);
     }
-    sweep->end = store->log.end;
-    store->info.in_parts = sweep->in_parts;
-    if (status == UNSEEN_OK && sweep->in_parts && !store->set->fetches) {
-        status =
-            unseen__error_status(/* so that there are many parts */
-                                 error, unseen_set_reserve(store->set, sweep->memory / PART_SHARE),
-                                 store->log.path);
-    }
-    return status == UNSEEN_OK && sweep->memory > 0 ? unseen__sweep_check(store, error) : status;
+    return status == UNSEEN_OK ? unseen__sweep_replayed(store, error) : status;
 }
 
 /* Makes a copy of the log, to write to. Without a log, nothing is on the disk before the store is

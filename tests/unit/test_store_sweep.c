@@ -20,6 +20,7 @@ enum {
     NKEYS = 1600000, /* more than 8 MiB: pages in the image */
     NTAIL = 20000,   /* in the log only */
     NNEW = 60000,
+    NMORE = 400000,
     NOLD = 30000, /* repeats among the new ones */
     BATCH = 4000,
     COMMIT = 15000,
@@ -130,9 +131,8 @@ enum stage {
 struct sweep {
     struct unseen_store *store;
     unsigned bits;
-    struct unseen_key *keys; /* those of the log, then the others */
+    struct unseen_key *keys;
     uint8_t *verdicts;
-    size_t nunread;
     size_t n;
 };
 
@@ -141,24 +141,12 @@ static void die(void)
     (void)raise(SIGKILL);
 }
 
-static void take_unread(struct sweep *s)
-{
-    size_t n = 0;
-    do {
-        CHECK(unseen_store_unread(s->store, s->keys + s->nunread, UNSEEN_UNREAD_MIN, &n, &error) ==
-              UNSEEN_OK);
-        s->nunread += n;
-    } while (n > 0);
-    s->n = s->nunread;
-}
-
 static void sweep_part(struct sweep *s, uint64_t part)
 {
     CHECK(unseen_store_load_part(s->store, s->bits, part, &error) == UNSEEN_OK);
     for (size_t i = 0; i < s->n; i++) {
         if (s->keys[i].hi >> (64 - s->bits) == part) {
-            CHECK(unseen_store_add_to_part(s->store, &s->keys[i], 1, i < s->nunread,
-                                           &s->verdicts[i]) == UNSEEN_OK);
+            CHECK(unseen_store_add_to_part(s->store, &s->keys[i], 1, &s->verdicts[i]) == UNSEEN_OK);
         }
     }
     struct unseen_set_stats stats = {.size = sizeof(stats)};
@@ -167,18 +155,15 @@ static void sweep_part(struct sweep *s, uint64_t part)
     CHECK(unseen_store_save_part(s->store, s->bits, part, &error) == UNSEEN_OK);
 }
 
-/* Adds NNEW keys, of which the store has some, to one that has so many keys behind its image.
- * Returns how many were new. */
-static size_t sweep(uint64_t limit, uint64_t nunread, enum stage stage)
+/* Adds NNEW keys, of which the store has some. Returns how many were new. */
+static size_t sweep(uint64_t limit, enum stage stage)
 {
     struct sweep s = {.store = open_store(UNSEEN_STORE_WRITE, limit),
-                      .keys = malloc((nunread + NNEW + UNSEEN_UNREAD_MIN) * sizeof(*s.keys)),
-                      .verdicts = calloc(nunread + NNEW, 1)};
+                      .keys = malloc(NNEW * sizeof(*s.keys)),
+                      .verdicts = calloc(NNEW, 1)};
     size_t nnew = 0;
     CHECK(s.keys && s.verdicts);
     CHECK(test_store_info(s.store).in_parts == (limit == LIMIT));
-    take_unread(&s);
-    CHECK_EQ(s.nunread, limit == LIMIT ? nunread : 0);
     for (uint64_t i = 0; i < NNEW; i++) {
         s.keys[s.n++] = key_of(i % 2 ? NKEYS + NTAIL - NOLD / 2 + i / 2 : NKEYS + NTAIL + i / 2);
     }
@@ -194,7 +179,7 @@ static size_t sweep(uint64_t limit, uint64_t nunread, enum stage stage)
     if (stage == BEFORE_LOG) {
         die();
     }
-    for (size_t i = s.nunread; i < s.n; i++) {
+    for (size_t i = 0; i < s.n; i++) {
         if (s.verdicts[i] == UNSEEN_NEW) {
             if (nnew == NNEW / 4 && stage == NOT_HANDED) {
                 break;
@@ -275,8 +260,7 @@ static void test_same(size_t *nnew_out)
         if (i == 1) {
             CHECK(unlink(image) == 0);
         }
-        CHECK_EQ(sweep(i < 2 ? LIMIT : (uint64_t)1 << 40, i == 1 ? NKEYS + NTAIL : NTAIL, NOWHERE),
-                 nnew);
+        CHECK_EQ(sweep(i < 2 ? LIMIT : (uint64_t)1 << 40, NOWHERE), nnew);
         check_store(nnew, true);
     }
 }
@@ -287,7 +271,7 @@ static void test_death(size_t nnew, enum stage stage)
     keep(true);
     const pid_t pid = fork();
     if (pid == 0) {
-        (void)sweep(LIMIT, NTAIL, stage);
+        (void)sweep(LIMIT, stage);
         _exit(is_closed ? 0 : 1);
     }
     int status = 0;
@@ -299,7 +283,7 @@ static void test_death(size_t nnew, enum stage stage)
                               : stage == IN_LOG || stage == NOT_HANDED ? NNEW / 4
                                                                        : 0;
     if (stage == IN_LOG) { /* the same again has the rest */
-        CHECK_EQ(sweep(LIMIT, NTAIL + ncommitted, NOWHERE), nnew - ncommitted);
+        CHECK_EQ(sweep(LIMIT, NOWHERE), nnew - ncommitted);
         check_store(nnew, true);
         CHECK(access(new_image, F_OK) != 0);
     } else {
@@ -307,29 +291,140 @@ static void test_death(size_t nnew, enum stage stage)
     }
 }
 
+/* Keys that are known, new and repeated, in one call. */
+static void check_mixed(struct unseen_store *store)
+{
+    static struct unseen_key keys[BATCH];
+    static uint8_t verdicts[BATCH];
+    size_t nwrong = 0;
+    size_t ndone = 0;
+    for (uint64_t i = 0; i < BATCH; i++) {
+        keys[i] = key_of(i % 3 ? i * STEP : UINT32_MAX + i / 6);
+    }
+    CHECK(unseen_store_add_keys(store, keys, BATCH, verdicts, &ndone) == UNSEEN_OK);
+    CHECK_EQ(ndone, BATCH);
+    for (uint64_t i = 0; i < BATCH; i++) {
+        nwrong += (verdicts[i] == UNSEEN_NEW) != (i % 6 == 0);
+    }
+    CHECK(nwrong < 3); /* short tags may match */
+    CHECK(unseen_set_contains_keys(unseen_store_set(store), keys, BATCH, verdicts, NULL) ==
+          UNSEEN_OK);
+    CHECK(!memchr(verdicts, UNSEEN_NEW, BATCH));
+}
+
+/* A store in parts is asked as any other one, one page for a question, and by a reader, too. */
+static void test_asked(size_t nnew)
+{
+    keep(true);
+    for (int i = 0; i < 2; i++) {
+        struct unseen_store *store = open_store(i ? UNSEEN_STORE_WRITE : UNSEEN_STORE_READ, LIMIT);
+        struct unseen_set_stats stats = {.size = sizeof(stats)};
+        CHECK(test_store_info(store).in_parts);
+        CHECK_EQ(count_seen(store, 0, NKEYS + NTAIL, STEP), (NKEYS + NTAIL) / STEP + 1);
+        CHECK(count_seen(store, NKEYS + NTAIL, NKEYS + NTAIL + NNEW, 1) < 5);
+        CHECK(unseen_set_stats(unseen_store_set(store), &stats) == UNSEEN_OK);
+        CHECK_EQ(stats.nkeys, NKEYS + NTAIL);
+        CHECK(stats.memory < LIMIT / 4);
+        test_store_close(store);
+    }
+    struct unseen_store *store = open_store(UNSEEN_STORE_WRITE, LIMIT);
+    struct unseen_store *reader = open_store(UNSEEN_STORE_READ, LIMIT);
+    size_t n = 0;
+    for (uint64_t i = 0; i < NNEW; i++) {
+        const struct unseen_key key =
+            key_of(i % 2 ? NKEYS + NTAIL - NOLD / 2 + i / 2 : NKEYS + NTAIL + i / 2);
+        uint8_t verdict = UNSEEN_SEEN;
+        CHECK(unseen_store_add_keys(store, &key, 1, &verdict, NULL) == UNSEEN_OK);
+        n += verdict == UNSEEN_NEW;
+    }
+    CHECK_EQ(n, nnew);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    CHECK(unseen_store_refresh(reader, &error) == UNSEEN_OK);
+    CHECK(count_seen(reader, NKEYS + NTAIL, NKEYS + NTAIL + NNEW, 1) >= nnew);
+    test_store_close(reader);
+    test_store_close(store);
+    check_store(nnew, false);
+    store = open_store(UNSEEN_STORE_WRITE, LIMIT);
+    check_mixed(store);
+    test_store_close(store);
+}
+
+/* A store that gets too many keys one by one sweeps itself, whether it was in parts before or not,
+ * and however many keys wait for a commit. */
+static void test_itself(bool is_new)
+{
+    const uint64_t first = is_new ? 0 : NKEYS + NTAIL;
+    const uint64_t end = NKEYS + NTAIL + NMORE;
+    keep(true);
+    if (is_new) {
+        CHECK(unlink(path) == 0 && unlink(image) == 0);
+    }
+    struct unseen_store *store = open_store(UNSEEN_STORE_CREATE, LIMIT);
+    struct unseen_store *reader = NULL;
+    CHECK_EQ(test_store_info(store).in_parts, !is_new);
+    const uint64_t covers = test_store_info(store).image_covers;
+    for (uint64_t i = first, nwait = 0; i < end; i++) {
+        const struct unseen_key key = key_of(i);
+        struct unseen_set_stats stats = {.size = sizeof(stats)};
+        uint8_t verdict = UNSEEN_SEEN;
+        CHECK(unseen_store_add_keys(store, &key, 1, &verdict, NULL) == UNSEEN_OK);
+        if (++nwait == COMMIT) { /* some go on waiting */
+            nwait = COMMIT / 3;
+            CHECK(unseen_store_commit_begin(store, COMMIT - nwait, 0, &error) == UNSEEN_OK);
+            CHECK(unseen_set_stats(unseen_store_set(store), &stats) == UNSEEN_OK);
+            CHECK(stats.memory < LIMIT / 4 * 3);
+            CHECK(stats.nkeys > i + 1 - 9 && stats.nkeys <= i + 1);
+            CHECK_EQ(count_seen(store, i + 1 - COMMIT, i + 1, 1), COMMIT);
+        }
+        if (i == end - COMMIT * 2) { /* it has read another image than the last one */
+            reader = open_store(UNSEEN_STORE_READ, LIMIT * 2);
+        }
+    }
+    CHECK(test_store_info(store).in_parts);
+    CHECK(test_store_info(store).image_covers > covers);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    CHECK(unseen_store_refresh(reader, &error) == UNSEEN_OK);
+    CHECK_EQ(count_seen(reader, first, end, STEP), (end - 1 - first) / STEP + 1);
+    CHECK_EQ(count_seen(store, first, end, STEP), (end - 1 - first) / STEP + 1);
+    test_store_close(reader);
+    test_store_close(store);
+    store = open_store(UNSEEN_STORE_WRITE, 0);
+    CHECK_EQ(count_seen(store, 0, end, STEP), (end - 1) / STEP + 1);
+    test_store_close(store);
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+}
+
 /* A store that must be there as a whole says so. */
 static void test_refused(void)
 {
     struct unseen_store *store = NULL;
-    struct unseen_key keys[UNSEEN_UNREAD_MIN];
     const struct unseen_key key = key_of(0);
+    const struct unseen_key other = key_of(UINT32_MAX);
+    const struct unseen_bytes item = {"x", 1};
     uint8_t verdict;
-    size_t n = 0;
     keep(true);
+    CHECK(unlink(image) == 0);
     CHECK(try_open(UNSEEN_STORE_READ, LIMIT, &store) == UNSEEN_ERR_UNSUPPORTED);
+    CHECK(strstr(error.text, "too many lines"));
+    keep(true);
+    store = open_store(UNSEEN_STORE_READ, LIMIT);
+    CHECK(unseen_store_load_part(store, 4, 0, &error) == UNSEEN_ERR_READONLY);
+    CHECK(unseen_store_close(store, &error) == UNSEEN_OK);
     store = open_store(UNSEEN_STORE_WRITE, LIMIT);
-    CHECK(unseen_store_add_keys(store, &key, 1, &verdict, NULL) == UNSEEN_ERR_UNSUPPORTED);
     CHECK(unseen_store_remove_keys(store, &key, 1, &verdict, NULL) == UNSEEN_ERR_UNSUPPORTED);
     CHECK(unseen_store_reserve(store, NKEYS) == UNSEEN_ERR_UNSUPPORTED);
-    const struct unseen_bytes item = {"x", 1};
-    CHECK(unseen_store_contains(store, &item, 1, &verdict, NULL) == UNSEEN_ERR_UNSUPPORTED);
-    CHECK(unseen_store_unread(store, keys, 1, &n, &error) == UNSEEN_ERR_SPACE);
+    CHECK(unseen_store_add_keys(store, &other, 1, &verdict, NULL) == UNSEEN_OK);
+    CHECK(unseen_store_load_part(store, 4, 0, &error) == UNSEEN_ERR_ARGUMENT); /* one waits */
+    test_store_close(store);
+    store = open_store(UNSEEN_STORE_WRITE, LIMIT);
     const unsigned bits = unseen_set_part_bits(unseen_store_set(store));
     CHECK(unseen_store_load_part(store, 0, 0, &error) == UNSEEN_ERR_ARGUMENT);
     CHECK(unseen_store_load_part(store, bits + 1, 0, &error) == UNSEEN_ERR_ARGUMENT);
     CHECK(unseen_store_load_part(store, bits, 1, &error) == UNSEEN_ERR_ARGUMENT);
     CHECK(unseen_store_save_part(store, bits, 0, &error) == UNSEEN_ERR_ARGUMENT);
     CHECK(unseen_store_load_part(store, bits, 0, &error) == UNSEEN_OK);
+    CHECK(unseen_store_add_keys(store, &other, 1, &verdict, NULL) == UNSEEN_ERR_UNSUPPORTED);
+    CHECK(unseen_store_contains(store, &item, 1, &verdict, NULL) == UNSEEN_ERR_UNSUPPORTED);
     CHECK(unseen_store_save_part(store, bits, 1, &error) == UNSEEN_ERR_ARGUMENT);
     test_store_close(store);
     check_store(0, false);
@@ -351,9 +446,21 @@ static void test_damage(void)
     keep(true);
     CHECK(stat(image, &st) == 0);
     test_file_flip(image, (uint64_t)st.st_size / 2);
-    struct unseen_store *store = open_store(UNSEEN_STORE_WRITE, LIMIT);
-    const unsigned bits = unseen_set_part_bits(unseen_store_set(store));
     enum unseen_status status = UNSEEN_OK;
+    struct unseen_store *store = open_store(UNSEEN_STORE_WRITE, LIMIT);
+    for (uint64_t i = 0; i < NKEYS && status == UNSEEN_OK; i++) { /* some have that page */
+        const struct unseen_key key = key_of(i);
+        uint8_t verdict = UNSEEN_SEEN;
+        status = unseen_store_add_keys(store, &key, 1, &verdict, NULL);
+        CHECK(status != UNSEEN_OK || verdict == UNSEEN_SEEN);
+    }
+    CHECK(status == UNSEEN_ERR_STOPPED);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_ERR_CORRUPT);
+    CHECK(strstr(error.text, image) && strstr(error.text, "is damaged"));
+    CHECK(unseen_store_close(store, &error) == UNSEEN_ERR_CORRUPT);
+    store = open_store(UNSEEN_STORE_WRITE, LIMIT);
+    const unsigned bits = unseen_set_part_bits(unseen_store_set(store));
+    status = UNSEEN_OK;
     for (uint64_t part = 0; part >> bits == 0 && status == UNSEEN_OK; part++) {
         status = unseen_store_load_part(store, bits, part, &error);
         if (status == UNSEEN_OK) {
@@ -380,6 +487,9 @@ int main(void)
     for (enum stage stage = IN_PARTS; stage <= BEFORE_CLOSE; stage++) {
         test_death(nnew, stage);
     }
+    test_asked(nnew);
+    test_itself(false);
+    test_itself(true);
     test_refused();
     test_damage();
     test_folder_remove(dir);
