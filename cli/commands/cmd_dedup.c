@@ -390,7 +390,8 @@ static void run_within_limit(struct dedup *d)
     atomic_store(&d->reread.is_wanted, beyond_is_reached(&d->beyond, 0));
     message_reading(MESSAGE_READING_FIRST);
     feed_run(&d->feed);
-    if (d->beyond.gathers && is_read(d)) {
+    if (d->beyond.gathers && is_read(d) && output_flush(&d->out)) {
+        commit_marks_written(&d->marks); /* no change may wait when the store is swept */
         d->full = d->lost = !beyond_answer(&d->beyond, &d->seen.asked);
     }
     if (d->beyond.gathers && is_read(d)) {
@@ -767,11 +768,11 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
             d.feed.take_kept = take_kept;
         }
         d.beyond.set = d.seen.asked.set;
-        d.beyond.own = d.seen.asked.own;
-        d.beyond.store = remembers(&d) ? d.seen.asked.store : NULL;
+        d.beyond.own = o->seen.memory > 0 ? d.seen.asked.own : NULL;
+        d.beyond.store = o->seen.memory > 0 && remembers(&d) ? d.seen.asked.store : NULL;
         d.beyond.path = o->seen.path;
         if (d.left > 0) {
-            if (o->seen.memory > 0) {
+            if (d.beyond.own || d.beyond.store) {
                 run_within_limit(&d);
             } else {
                 feed_run(&d.feed);

@@ -490,15 +490,18 @@ static const struct option_row rows[] = {
            "kind and profile; every line that it covers counts as seen. A file of lines, which may be compressed, "
            "has one whole URL in each line, whatever -k selects in the input. If LIST cannot be read, nothing is "
            "printed."},
-    {0, "memory", COMMAND_DEDUP,
+    {0, "memory", COMMAND_DEDUP | COMMAND_CHECK,
      "take SIZE of memory at most, and the disk for more\nkeys than that, in $TMPDIR",
      BYTES("SIZE", "a number of bytes from 32M up", "2G", seen.memory, 32 << 20, (uint64_t)1 << 56),
      .more = "The lines, their order and the exit status are those without the option. From half of SIZE on, keys go to "
              "temporary files: 8 bytes a line. Then the input is read once more, for the lines that are still to be "
              "printed, so it must not change meanwhile. Lines that come from a pipe from then on are kept in a "
              "temporary file, too. The program itself takes up to 24 MiB beside SIZE, and a decompressor its window. "
-             "With -s the set of the store may be larger, too: then it is read once from its image, STORE.image, and written "
-             "to a new one beside it, and no line is printed before that. A store with a window cannot be read like that."},
+             "The set of a store may be larger, too. Then a line reads one page of 4 KiB of its image, STORE.image, and what "
+             "is new is kept in memory until it takes a quarter of SIZE; then a new image is written. Many lines of files "
+             "are gathered instead, the image is read once and written anew, and no further line is printed before "
+             "that. A store with a window, or from which lines were removed since its image was written, cannot be "
+             "read like that."},
     {'n', "dry-run", COMMAND_DEDUP, "do not remember: only what -s and -x have is a repeat", FLAG(seen.dry_run),
      .does = "remembers nothing", .needs = "store exclude", .usage = "-n -s STORE FILE"},
     {'n', "dry-run", COMMAND_SERVE,

@@ -17,7 +17,9 @@
 
 enum {
     LOOK_LINES = 4096,
-    PART_BITS_MAX = 12, /* more parts would have small buffers, and make the disk jump */
+    SWEEP_FROM = 3 * 4096, /* bytes of an image: a disk reads and writes so many of them in order in
+                            * the time of one page that it has to look for */
+    PART_BITS_MAX = 12,    /* more parts would have small buffers, and make the disk jump */
     BUFFER_MIN = 4096,
     BUFFER_MAX = 256 * 1024,
     KEY_MAX = 16,
@@ -29,10 +31,9 @@ enum {
 struct beyond_part {
     uint32_t first; /* the first chunk in the file, and the last; or NO_CHUNK */
     uint32_t last;
-    uint32_t fill;    /* bytes in the buffer */
-    uint64_t nunread; /* the first keys in the chunks, which are the store's and get no answers */
-    uint64_t nkeys;   /* the others in all chunks and the buffer; then the answers that are left */
-    uint64_t answer;  /* the number of the next answer of the file */
+    uint32_t fill;   /* bytes in the buffer */
+    uint64_t nkeys;  /* in all chunks and the buffer; then the answers that are left */
+    uint64_t answer; /* the number of the next answer of the file */
 };
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
@@ -92,13 +93,21 @@ static uint64_t memory_of(const struct beyond *b)
     return stores_stats(b->set).memory;
 }
 
+static const struct unseen_store_info no_info;
+
 bool beyond_is_reached(struct beyond *b, uint64_t nlines)
 {
     if (nlines < b->next) {
         return false;
     }
     b->next = nlines + LOOK_LINES;
-    return (b->store && stores_info(b->store).in_parts) || memory_of(b) >= b->limit / 2;
+    /* A pipe may wait for answers: the store gives them one by one, and sweeps itself when it has
+     * to. Of files, whose lines do not wait, many are better swept. */
+    if (b->store && report_share(b->report) < 0) {
+        return false;
+    }
+    const struct unseen_store_info info = b->store ? stores_info(b->store) : no_info;
+    return info.in_parts ? nlines >= info.image_bytes / SWEEP_FROM : memory_of(b) >= b->limit / 2;
 }
 
 static uint8_t *buffer_of(const struct beyond *b, size_t part)
@@ -169,7 +178,7 @@ static uint64_t add_sum(uint64_t sum, struct unseen_key key)
 }
 
 /* Puts at most BATCH_LINES keys behind those of their parts. */
-static bool put_keys(struct beyond *b, const struct unseen_key *keys, size_t n, bool are_unread)
+static bool put_keys(struct beyond *b, const struct unseen_key *keys, size_t n)
 {
     uint8_t packed[BATCH_LINES * KEY_MAX];
     const size_t len = b->key_len;
@@ -182,7 +191,7 @@ static bool put_keys(struct beyond *b, const struct unseen_key *keys, size_t n, 
         }
         memcpy(buffer_of(b, index) + part->fill, packed + i * len, len);
         part->fill += (uint32_t)len;
-        *(are_unread ? &part->nunread : &part->nkeys) += 1;
+        part->nkeys++;
     }
     return true;
 }
@@ -190,7 +199,7 @@ static bool put_keys(struct beyond *b, const struct unseen_key *keys, size_t n, 
 static enum unseen_status gather_ask(struct asked *a, struct query *q)
 {
     struct beyond *b = a->beyond;
-    if (!put_keys(b, q->keys, q->n, false)) {
+    if (!put_keys(b, q->keys, q->n)) {
         return UNSEEN_ERR_MISMATCH;
     }
     for (size_t i = 0; i < q->n; i++) {
@@ -218,23 +227,6 @@ static bool report_store(const struct beyond *b, const struct unseen_error *erro
     return false;
 }
 
-/* Gathers the keys that the store has behind its image. */
-static bool gather_unread(struct beyond *b)
-{
-    struct unseen_key keys[BATCH_LINES];
-    struct unseen_error error;
-    size_t n = 0;
-    do {
-        if (unseen_store_unread(b->store, keys, BATCH_LINES, &n, &error) != UNSEEN_OK) {
-            return report_store(b, &error);
-        }
-        if (!put_keys(b, keys, n, true)) {
-            return false;
-        }
-    } while (n > 0);
-    return true;
-}
-
 bool beyond_gather(struct beyond *b, struct asked *a)
 {
     const bool in_parts = b->store && stores_info(b->store).in_parts;
@@ -260,7 +252,7 @@ bool beyond_gather(struct beyond *b, struct asked *a)
     b->share = report_share(b->report);
     a->beyond = b;
     a->ops = &asked_gathered;
-    return !in_parts || gather_unread(b);
+    return true;
 }
 
 /* ---- Between the readings -------------------------------------------------------------------- */
@@ -294,22 +286,14 @@ static bool put_answers(struct answering *w, const uint8_t *verdicts, size_t n)
     return true;
 }
 
-/* Adds keys, of which the first nunread are the store's own. */
 static enum unseen_status add_keys(const struct beyond *b, const struct unseen_key *keys, size_t n,
-                                   size_t nunread, uint8_t *verdicts)
+                                   uint8_t *verdicts)
 {
-    if (!b->store) {
-        return unseen_set_add_keys(b->own, keys, n, verdicts, NULL);
-    }
-    const enum unseen_status status =
-        unseen_store_add_to_part(b->store, keys, nunread, true, verdicts);
-    return status == UNSEEN_OK ? unseen_store_add_to_part(b->store, keys + nunread, n - nunread,
-                                                          false, verdicts + nunread)
-                               : status;
+    return b->store ? unseen_store_add_to_part(b->store, keys, n, verdicts)
+                    : unseen_set_add_keys(b->own, keys, n, verdicts, NULL);
 }
 
-static bool answer_keys(struct answering *w, struct beyond_part *part, const uint8_t *packed,
-                        size_t len)
+static bool answer_keys(struct answering *w, const uint8_t *packed, size_t len)
 {
     struct unseen_key keys[BATCH_LINES];
     uint8_t verdicts[BATCH_LINES];
@@ -318,14 +302,12 @@ static bool answer_keys(struct answering *w, struct beyond_part *part, const uin
         size_t n = 0;
         (void)unseen_set_unpack_keys(w->b->set, packed + at, len - at < most ? len - at : most,
                                      keys, BATCH_LINES, &n); /* whole keys, and there is room */
-        const size_t nunread = part->nunread < n ? (size_t)part->nunread : n;
-        const enum unseen_status status = add_keys(w->b, keys, n, nunread, verdicts);
-        part->nunread -= nunread;
+        const enum unseen_status status = add_keys(w->b, keys, n, verdicts);
         if (status != UNSEEN_OK) {
             message_error("cannot go on: %s", unseen_status_string(status));
             return false;
         }
-        if (!put_answers(w, verdicts + nunread, n - nunread)) {
+        if (!put_answers(w, verdicts, n)) {
             return false;
         }
     }
@@ -370,11 +352,11 @@ static bool answer_part(struct answering *w, size_t index)
             return false;
         }
         temporary_forget(&b->keys, offset, b->buffer_len);
-        if (!answer_keys(w, part, w->chunk, b->buffer_len)) {
+        if (!answer_keys(w, w->chunk, b->buffer_len)) {
             return false;
         }
     }
-    return answer_keys(w, part, buffer_of(b, index), part->fill) && drop_part(b, index);
+    return answer_keys(w, buffer_of(b, index), part->fill) && drop_part(b, index);
 }
 
 static bool answer_parts(struct answering *w)

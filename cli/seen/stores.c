@@ -544,7 +544,8 @@ static bool open_with(struct unseen_store **store_out, const char *path,
 bool stores_open_to_read(struct unseen_store **store_out, const char *path,
                          const struct seen_options *o, enum unseen_cpu cpu)
 {
-    const struct unseen_store_options wanted = {.size = sizeof(wanted), .cpu = cpu};
+    const struct unseen_store_options wanted = {
+        .size = sizeof(wanted), .cpu = cpu, .memory = o->memory};
     return open_with(store_out, path, &wanted, o);
 }
 

@@ -75,6 +75,38 @@ seq 3400000 | same new /dev/stdin
 all_is_there c.unseen much
 [ -z "$(ls -A tmp)" ] || complain 'files are left in TMPDIR'
 
+# A pipe that waits is answered line by line, a few lines of a file are too, and a reader: no new image is written.
+again
+mkfifo lines
+"$UNSEEN" -s b.unseen --memory 32M < lines > answers 2> err3 &
+writer=$!
+exec 3> lines
+for i in 1 2 3; do
+    printf '5\n%s\n%s\n' $((3600000 + i)) $((3600000 + i - 1)) >&3
+    eventually answered $((i + 1))
+done
+exec 3>&-
+wait "$writer"
+printf '%s\n' 3600001 3600000 3600002 3600003 | same answers /dev/stdin
+same err3 /dev/null
+same b.unseen.image start.image
+printf '3600003\n3600004\n' > few
+run -s b.unseen --memory 32M few
+expect 0 '3600004
+' ''
+run check -v --memory 32M b.unseen few others
+[ "$(wc -l < out)" = 500000 ] || complain "check says $(wc -l < out) lines"
+same b.unseen.image start.image
+
+# A pipe of many: the store writes new images on the way, from one that is too large or too small for parts.
+for store in b e; do
+    seq 3300000 5300000 | "$UNSEEN" -s $store.unseen --seed 1 --memory 32M > piped
+    [ "$(wc -l < piped)" -ge 1999990 ] || complain "$store: $(wc -l < piped) lines of a pipe"
+    run check -v --memory 64M $store.unseen piped
+    expect 1 '' ''
+done
+all_is_there b.unseen known piped few
+
 # Killed in the sweep, killed when lines are printed: -o has each line once.
 has_come() { # FILE: it is there, and not empty; or the run has ended before
     [ -s "$1" ] || ! kill -0 "$pid" 2> /dev/null
@@ -102,7 +134,7 @@ done
 again
 printf 'damage' | dd of=b.unseen.image bs=1 seek=9000000 conv=notrunc 2> /dev/null
 run -s b.unseen --memory 32M others
-expect 2 '' 'unseen: error: b.unseen.image is damaged: it was changed or cut short since it was written
+expect 2 '*' 'unseen: error: cannot remember: b.unseen.image is damaged: it was changed or cut short since it was written
 unseen: hint: unseen repair b.unseen
 '
 lacks unseen-new <(ls)
