@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "settings.h"
 
+#include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <unseen.h>
@@ -49,6 +51,32 @@ static int is_no_time(const struct time_setting *setting, const char *bounds, Py
     PyErr_Format(setting->state->errors[ERROR_SETTING], "%s is %s, not %R", setting->name, bounds,
                  object);
     return 0;
+}
+
+int settings_size(PyObject *object, void *out)
+{
+    static const char units[] = "KMGT";
+    struct setting *setting = out;
+    if (!PyUnicode_Check(object)) {
+        return settings_number(object, out);
+    }
+    Py_ssize_t len = 0;
+    const char *text = PyUnicode_AsUTF8AndSize(object, &len);
+    char *end = NULL;
+    errno = 0;
+    const unsigned long long value = text ? strtoull(text, &end, 10) : 0;
+    const char *unit = end && *end ? strchr(units, *end) : NULL;
+    const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (!text || errno != 0 || *text < '0' || *text > '9' || end + (unit ? 1 : 0) != text + len ||
+        value > UINT64_MAX >> shift) {
+        PyErr_Clear();
+        PyErr_Format(setting->state->errors[ERROR_SETTING],
+                     "%s is a number of bytes, or one as '512M' or '2G', not %R", setting->name,
+                     object);
+        return 0;
+    }
+    setting->value = (uint64_t)value << shift;
+    return 1;
 }
 
 int settings_real(PyObject *object, void *out)

@@ -22,6 +22,9 @@ struct setting {
  * bounds. */
 int settings_number(PyObject *object, void *setting);
 
+/* The same for a number of bytes, which may be text with a K, M, G or T. */
+int settings_size(PyObject *object, void *setting);
+
 /* The same for a number that need not be whole, without bounds. */
 struct real_setting {
     const char *name;

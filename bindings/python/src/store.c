@@ -103,7 +103,7 @@ static PyObject *store_open(PyObject *module, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"path",   "profile",  "rules",    "mode", "filter",
                             "fpr",    "capacity", "key_bits", "seed", "file_mode",
-                            "window", "now",      NULL};
+                            "window", "now",      "memory",   NULL};
     struct state *state = PyModule_GetState(module);
     struct unseen_store_options options = {.size = sizeof(options)};
     const char *mode = "c";
@@ -115,13 +115,14 @@ static PyObject *store_open(PyObject *module, PyObject *args, PyObject *kwargs)
     struct setting key_bits = {state, "key_bits", 0, UINT_MAX, 0};
     struct setting file_mode = {state, "file_mode", 0, UINT_MAX, 0};
     struct real_setting fpr = {.name = "fpr"};
+    struct setting memory = {state, "memory", 0, UINT64_MAX, 0};
     struct time_setting window = {.state = state, .name = "window"};
     struct time_setting now = {.state = state, .name = "now", .is_of_day = true};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O&|O$OszO&O&O&z#O&O&O&:open", names, PyUnicode_FSConverter, &path,
+            args, kwargs, "O&|O$OszO&O&O&z#O&O&O&O&:open", names, PyUnicode_FSConverter, &path,
             &profile, &rules, &mode, &options.filter, settings_real, &fpr, settings_number,
             &capacity, settings_number, &key_bits, &options.seed, &seed_len, settings_number,
-            &file_mode, settings_window, &window, settings_time, &now)) {
+            &file_mode, settings_window, &window, settings_time, &now, settings_size, &memory)) {
         return NULL;
     }
     const bool is_named = (profile && profile != Py_None) || (rules && rules != Py_None);
@@ -134,6 +135,7 @@ static PyObject *store_open(PyObject *module, PyObject *args, PyObject *kwargs)
         options.file_mode = (unsigned)file_mode.value;
         options.seed_len = (size_t)seed_len;
         options.window = window.ms;
+        options.memory = memory.value;
         options.profile = url ? unseen_url_id(url_of(url)) : NULL;
         store = open_path(state, path, &options);
     }
@@ -333,11 +335,12 @@ static PyObject *store_info(PyObject *self, PyObject *Py_UNUSED(ignored))
     }
     (void)unseen_store_info(c->store, &info); /* fails for a wrong size only */
     PyObject *more = Py_BuildValue(
-        "{s:d,s:K,s:K,s:K,s:K,s:I,s:O,s:K}", "fpr", info.fpr, "log_bytes",
+        "{s:d,s:K,s:K,s:K,s:K,s:I,s:O,s:K,s:O}", "fpr", info.fpr, "log_bytes",
         (unsigned long long)info.log_bytes, "dead_bytes", (unsigned long long)info.dead_bytes,
         "image_bytes", (unsigned long long)info.image_bytes, "allowed",
         (unsigned long long)info.nallowed, "key_bits", info.key_bits, "log",
-        info.no_log ? Py_False : Py_True, "torn_bytes", (unsigned long long)info.torn_bytes);
+        info.no_log ? Py_False : Py_True, "torn_bytes", (unsigned long long)info.torn_bytes,
+        "in_parts", info.in_parts ? Py_True : Py_False);
     dict = collection_info_with(dict, more);
     if (info.window > 0) {
         dict = collection_info_with(
@@ -419,7 +422,7 @@ PyMethodDef store_functions[] = {
     {"open", (PyCFunction)(void (*)(void))store_open, METH_VARARGS | METH_KEYWORDS,
      PyDoc_STR(
          "open(path, profile=None, *, rules=None, mode='c', filter=None, fpr=0, capacity=0, "
-         "key_bits=0, seed=None, file_mode=0, window=0, now=None)\n--\n\n"
+         "key_bits=0, seed=None, file_mode=0, window=0, now=None, memory=0)\n--\n\n"
          "Opens the store at path (str, bytes or a path).\n\n"
          "mode: 'c' makes it if it does not exist; 'w': MissingError if it does not; 'r': only "
          "to ask. BusyError: another process writes to it.\n\n"
@@ -433,5 +436,7 @@ PyMethodDef store_functions[] = {
          "0o066.\n"
          "window: as of Set(). `unseen rewrite --window` gives a store another window.\n"
          "now: the time in seconds since 1970: the store then reads no clock, and expire(now) "
-         "tells the time. Otherwise it has the time of day.")},
+         "tells the time. Otherwise it has the time of day.\n"
+         "memory: the set takes at most so many bytes ('2G', '512M'), and may be larger: then a "
+         "question reads one page of the image, and nothing can be removed; 0: no limit.")},
     {NULL, NULL, 0, NULL}};

@@ -441,6 +441,10 @@ class Refusals(Folder):
         self.refused("`unseen rewrite --window 86400` gives it another", unseen.MismatchError, UNSEEN_WINDOW=86400)
         self.refused("unix:sock is a server, and UNSEEN_WINDOW is for a store in a file or a key of Redis", UNSEEN_STORE="unix:sock",
                      UNSEEN_WINDOW="7d")
+        for place in {"UNSEEN_STORE": "unix:sock"}, {"JOBDIR": None}:
+            self.refused("UNSEEN_MEMORY is for a store in a file", UNSEEN_MEMORY="2G", **place)
+        self.refused("memory is a number of bytes", UNSEEN_MEMORY="2 GB")
+        Running(self, "unseen.scrapy.Scheduler", self.path("large"), UNSEEN_MEMORY="2G").close()
         self.refused("knows the order", SCHEDULER_DISK_QUEUE="scrapy.squeues.FifoMemoryQueue")
 
     def test_in_use(self):

@@ -38,6 +38,32 @@ class Store(unittest.TestCase):
             self.assertEqual(s.remove_many(["http://e.com/a"]), [True])
             self.assertIn("http://e.com/b", s)
 
+    def test_larger_than_memory(self):
+        known = [str(i) for i in range(1_600_000)]
+        with unseen.open(self.path, "none") as s:
+            self.assertIs(s.info()["in_parts"], False)
+            s.add_many(known)
+        size = os.path.getsize(self.path + ".image")
+        for memory in size, str(size), f"{size >> 10}K":
+            for mode in "r", "w":
+                with unseen.open(self.path, mode=mode, memory=memory) as s:
+                    self.assertIs(s.info()["in_parts"], True)
+                    self.assertLess(s.info()["memory_bytes"], size // 2)
+                    self.assertEqual(s.contains_many(["0", "1599999", "new"]), [True, True, False])
+        with unseen.open(self.path, memory=size) as s:
+            self.assertEqual(s.add_many(["new", "5", "new"]), [True, False, False])
+            self.assertRaises(unseen.UnsupportedError, s.remove, "5")
+        with unseen.open(self.path, memory="1T") as s:
+            self.assertIs(s.info()["in_parts"], False)
+            self.assertEqual(len(s), 1_600_001)
+            self.assertTrue(all(s.contains_many(["new", *known])))
+        for memory in "", "2 G", "G", "2GB", "-1", "1e9", "99999999999999999999", f"{1 << 54}K\0", "16777216T", -1, 1 << 64:
+            with self.assertRaises(unseen.SettingError):
+                unseen.open(self.path, memory=memory)
+        for memory in True, 1.5, b"2G", None:
+            with self.assertRaises(TypeError):
+                unseen.open(self.path, memory=memory)
+
     def test_an_exception_forgets_what_was_not_committed(self):
         with self.assertRaises(KeyError):
             with unseen.open(self.path) as s:

@@ -187,6 +187,7 @@ def open(
     file_mode: int = 0,
     window: float | str | None = 0,
     now: float | None = None,
+    memory: int | str = 0,
 ) -> Store: ...
 @overload
 def canonicalize(url: str, profile: str | None = "crawl", *, rules: Iterable[str] | None = ()) -> str: ...

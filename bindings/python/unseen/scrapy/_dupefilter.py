@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NONE = SeenSettings(None, 0, None, None, None, 1, 60, None)
+_NONE = SeenSettings(None, 0, None, None, 0, None, 1, 60, None)
 
 
 class DupeFilter(dupefilters.RFPDupeFilter):
@@ -101,7 +101,9 @@ class DupeFilter(dupefilters.RFPDupeFilter):
                 self._seen.close()
                 raise Error(f"{wanted.shown} has the profile {profile}, and UNSEEN_PROFILE is {wanted.profile}")
         else:
-            self._seen = open_store(wanted.store, wanted.profile or "none", fpr=wanted.fpr, window=wanted.window)
+            self._seen = open_store(
+                wanted.store, wanted.profile or "none", fpr=wanted.fpr, window=wanted.window, memory=wanted.memory
+            )
             profile = self._seen.profile
         self._profile = profile
         self._has_urls = not profile.startswith("none")

@@ -23,6 +23,7 @@ class SeenSettings(NamedTuple):
     fpr: float  #: 0: the default of the store
     profile: str | None  #: None: Scrapy's fingerprints are the keys
     window: float | str | None  #: None: nothing is forgotten
+    memory: int | str  #: a limit for the set of a store in a file; 0: none
     token: str | None  #: of a server at a port
     commit_interval: float  #: seconds
     lease: int  #: seconds
@@ -63,6 +64,9 @@ def read_settings(settings: BaseSettings) -> SeenSettings:
             f"{store} is a server, and UNSEEN_WINDOW is for a store in a file or a key of Redis: the store of `unseen serve` gets "
             "a window by `unseen rewrite --window`"
         )
+    memory = settings.get("UNSEEN_MEMORY", 0)
+    if memory and (store is None or is_address(store)):
+        raise Error("UNSEEN_MEMORY is for a store in a file: UNSEEN_STORE or JOBDIR says where")
     interval = settings.getfloat("UNSEEN_COMMIT_INTERVAL", 1.0)
     lease = settings.getint("UNSEEN_LEASE", 60)
     if interval <= 0 or lease <= 0:
@@ -72,6 +76,7 @@ def read_settings(settings: BaseSettings) -> SeenSettings:
         settings.getfloat("UNSEEN_FPR", 0),
         settings.get("UNSEEN_PROFILE"),
         window,
+        memory,
         settings.get("UNSEEN_TOKEN"),
         interval,
         lease,
