@@ -25,7 +25,8 @@
 #include "store/store.h"
 
 enum {
-    TRIES = 3
+    TRIES = 3,
+    REOPEN_SHARE = 4 /* of the limit of memory, for keys since the image */
 };
 
 /* ---- opening anew ---- */
@@ -76,6 +77,8 @@ static void take_over(struct unseen_store *store, struct unseen_store *fresh)
     store->clock = fresh->clock; /* the old one may have been wrong, and was set back */
     store->is_partial = fresh->is_partial;
     store->info = fresh->info;
+    store->sweep = fresh->sweep; /* a reader sweeps nothing */
+    fresh->sweep = (struct unseen__sweep){0};
     unseen__store_release(fresh);
 }
 
@@ -161,7 +164,11 @@ static enum unseen_status look(const struct unseen_store *store, bool *is_anew_o
         *is_anew_out = false;
         return UNSEEN_OK;
     }
-    const enum unseen_status status = check_last(log, file.size, &goes_on, error);
+    enum unseen_status status = check_last(log, file.size, &goes_on, error);
+    if (status == UNSEEN_OK && goes_on && store->sweep.in_parts &&
+        unseen__sweep_is_full(store, REOPEN_SHARE)) {
+        return check_image(store, is_anew_out, error); /* a new one has the recent keys */
+    }
     *is_anew_out = !goes_on || is_too_small(store, file.size > log->end ? file.size - log->end : 0);
     return status;
 }
@@ -180,7 +187,8 @@ static enum unseen_status refresh(struct unseen_store *store, struct unseen_erro
     const enum unseen_status replayed =
         unseen__replay(store, store->log.end, store->log.number, UINT64_MAX, error);
     unseen__leaving_follow_head(store);
-    return replayed;
+    return replayed == UNSEEN_OK && store->sweep.in_parts ? unseen__sweep_check(store, error)
+                                                          : replayed;
 }
 
 /* A writer that cuts off the end of a killed one and goes on there changes bytes while they are

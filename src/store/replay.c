@@ -224,8 +224,8 @@ static bool replay_keys(void *context, const struct unseen_key *keys, size_t n,
 {
     struct replay *r = context;
     bool ok = true;
+    r->store->sweep.is_refused = r->store->sweep.is_refused || change != UNSEEN__ADDED;
     if (r->store->sweep.in_parts) {
-        r->store->sweep.is_refused = r->store->sweep.is_refused || change != UNSEEN__ADDED;
         if (change != UNSEEN__ADDED || !r->store->set->recent) {
             return true; /* a sweep takes them (sweep.c) */
         }

@@ -101,6 +101,7 @@ static enum unseen_status change_slice(struct unseen_store *store, enum unseen__
     if (status != UNSEEN_OK) {
         return status;
     }
+    store->sweep.is_refused = store->sweep.is_refused || removed;
     if (removed && store->log.header.window > 0) {
         status = note_removals(store, keys, n);
     }
@@ -416,7 +417,8 @@ static enum unseen_status sweep_if_due(struct unseen_store *store, struct unseen
 {
     struct unseen__committer *c = &store->committer;
     struct unseen_error trouble;
-    if (store->sweep.memory == 0 || !unseen__sweep_is_full(store, SWEEP_SHARE)) {
+    if (store->sweep.memory == 0 || !unseen__sweep_is_full(store, SWEEP_SHARE) ||
+        !unseen__log_has_name(&store->log)) {
         return UNSEEN_OK;
     }
     enum unseen_status status = unseen__committer_poll(c, true, NULL, error);

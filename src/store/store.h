@@ -68,6 +68,7 @@ struct unseen__sweep {
     uint64_t memory; /* the limit for the set; 0: none */
     bool in_parts;   /* the set has the pages of the image in their file */
     bool is_refused; /* the log has changes since that a set in parts cannot take */
+    bool is_broken;  /* a sweep of its own has failed, and not all keys are in the set */
 
     /* The records that the image does not cover. */
     uint64_t from;
@@ -292,6 +293,10 @@ enum unseen_status unseen__image_save(struct unseen_store *store, struct unseen_
 /* Whether the set, with npages pages in the image and len bytes of log behind it, is too large. */
 bool unseen__sweep_is_due(const struct unseen_store *store, uint64_t npages, uint64_t len);
 
+/* Says what the store has that cannot be done in parts, if anything. Errors: UNSUPPORTED. */
+enum unseen_status unseen__sweep_check(const struct unseen_store *store,
+                                       struct unseen_error *error);
+
 /* The capacity of a set with which a sweep begins from the log alone. */
 uint64_t unseen__sweep_capacity(const struct unseen_store *store);
 
@@ -306,7 +311,7 @@ enum unseen_status unseen__sweep_replayed(struct unseen_store *store, struct uns
 /* Whether the set has been swept in part, so that it cannot be asked or changed. */
 UNSEEN_INLINE bool unseen__sweep_has_begun(const struct unseen_store *store)
 {
-    return store->sweep.nparts > 0;
+    return store->sweep.nparts > 0 || store->sweep.is_broken;
 }
 
 /* Whether the keys since the image take more than this share of the limit, or the set of a store in

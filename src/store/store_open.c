@@ -394,6 +394,7 @@ enum unseen_status unseen__store_open_to_follow(struct unseen_store **store_out,
     const struct unseen_store_options options = {.size = sizeof(options),
                                                  .mode = UNSEEN_STORE_READ,
                                                  .cpu = old->cpu,
+                                                 .memory = old->sweep.memory,
                                                  .allocator = &old->allocator};
     return open_latest(store_out, old->log.file, &options, true, error);
 }

@@ -52,13 +52,14 @@ uint64_t unseen__sweep_capacity(const struct unseen_store *store)
     return store->sweep.memory / PART_SHARE;
 }
 
-static enum unseen_status check(const struct unseen_store *store, struct unseen_error *error)
+enum unseen_status unseen__sweep_check(const struct unseen_store *store, struct unseen_error *error)
 {
+    const struct unseen__sweep *s = &store->sweep;
     const struct unseen__log_header *header = &store->log.header;
     const char *why = strcmp(header->filter, "compact") != 0           ? "its filter has no parts"
                       : header->window > 0                             ? "it has a window"
                       : header->read_features & UNSEEN__FEATURE_NO_LOG ? "it has no log"
-                      : unseen__set_nallowed(store->set) > 0 || store->sweep.is_refused
+                      : unseen__set_nallowed(store->set) > 0 || (s->in_parts && s->is_refused)
                           ? "lines were removed since its image was written, or are allowed"
                       : store->is_draft ? "it is a draft"
                                         : NULL;
@@ -80,6 +81,13 @@ static enum unseen_status make_recent(struct unseen_store *store, struct unseen_
                               error);
 }
 
+/* Gives a set in memory many parts. */
+static enum unseen_status make_parts(struct unseen_store *store, struct unseen_error *error)
+{
+    return unseen__error_status(
+        error, unseen_set_reserve(store->set, unseen__sweep_capacity(store)), store->log.path);
+}
+
 enum unseen_status unseen__sweep_prepare(struct unseen_store *store, uint64_t log_len,
                                          struct unseen_error *error)
 {
@@ -91,9 +99,8 @@ enum unseen_status unseen__sweep_prepare(struct unseen_store *store, uint64_t lo
     if (!s->in_parts) {
         return UNSEEN_OK;
     }
-    if (!store->set->fetches) { /* so that there are many parts */
-        return unseen__error_status(
-            error, unseen_set_reserve(store->set, unseen__sweep_capacity(store)), store->log.path);
+    if (!store->set->fetches) {
+        return make_parts(store, error);
     }
     return nkeys_in(store, len) * KEY_MEMORY <= s->memory / REPLAYED_SHARE
                ? make_recent(store, error)
@@ -102,7 +109,8 @@ enum unseen_status unseen__sweep_prepare(struct unseen_store *store, uint64_t lo
 
 enum unseen_status unseen__sweep_replayed(struct unseen_store *store, struct unseen_error *error)
 {
-    enum unseen_status status = store->sweep.memory > 0 ? check(store, error) : UNSEEN_OK;
+    enum unseen_status status =
+        store->sweep.memory > 0 ? unseen__sweep_check(store, error) : UNSEEN_OK;
     if (status != UNSEEN_OK || !store->sweep.in_parts || store->set->recent) {
         return status;
     }
@@ -247,7 +255,7 @@ static enum unseen_status begin(struct unseen_store *store, unsigned bits,
                                 struct unseen_error *error)
 {
     struct unseen__sweep *s = &store->sweep;
-    enum unseen_status status = check(store, error);
+    enum unseen_status status = unseen__sweep_check(store, error);
     if (status == UNSEEN_OK) {
         status = unseen__image_start(&s->image, &store->log, error);
     }
@@ -368,7 +376,8 @@ void unseen__sweep_release(struct unseen_store *store)
     }
     unseen__free(&store->allocator, s->starts, (size_t)(2 * s->nparts + 1) * sizeof(*s->starts));
     array_free(&store->allocator, &s->keys, &s->keys_cap, sizeof(*s->keys));
-    *s = (struct unseen__sweep){.memory = s->memory, .in_parts = s->in_parts};
+    *s = (struct unseen__sweep){
+        .memory = s->memory, .in_parts = s->in_parts, .is_broken = s->is_broken};
 }
 
 /* ---- a sweep of its own ---- */
@@ -383,9 +392,12 @@ static uint64_t memory_of(const struct unseen_set *set)
 bool unseen__sweep_is_full(const struct unseen_store *store, unsigned share)
 {
     const struct unseen__sweep *s = &store->sweep;
-    return s->memory > 0 && s->nparts == 0 &&
-           (s->in_parts ? memory_of(store->set->recent) > s->memory / share
-                        : memory_of(store->set) > s->memory / 8 * 5);
+    if (s->memory == 0 || unseen__sweep_has_begun(store)) {
+        return false;
+    }
+    return s->in_parts ? memory_of(store->set->recent) > s->memory / share
+                       : memory_of(store->set) > s->memory / 8 * 5 && !s->is_refused &&
+                             unseen__set_nallowed(store->set) == 0;
 }
 
 /* Takes the set from the new image. */
@@ -412,7 +424,7 @@ static enum unseen_status use_image(struct unseen_store *store, struct unseen_er
     store->image_nchanges = header.nchanges;
     store->sweep.from = header.log_end;
     store->sweep.number = header.number;
-    return make_recent(store, error);
+    return store->set->fetches ? make_recent(store, error) : UNSEEN_OK;
 }
 
 /* The changes that wait are in no image. */
@@ -448,17 +460,15 @@ static enum unseen_status leave_memory(struct unseen_store *store, struct unseen
     unseen_set_free(set);
     store->sweep.in_parts = true;
     store->info.in_parts = true;
-    return store->info.image_covers > 0
-               ? use_image(store, error)
-               : unseen__error_status(error,
-                                      unseen_set_reserve(store->set, unseen__sweep_capacity(store)),
-                                      store->log.path);
+    status = store->info.image_covers > 0 ? use_image(store, error) : UNSEEN_OK;
+    return status == UNSEEN_OK && !store->set->fetches ? make_parts(store, error) : status;
 }
 
 enum unseen_status unseen__sweep_self(struct unseen_store *store, struct unseen_error *error)
 {
     struct unseen__sweep *s = &store->sweep;
-    enum unseen_status status = check(store, error);
+    enum unseen_status status = unseen__sweep_check(store, error);
+    s->is_broken = status == UNSEEN_OK; /* until all is there again */
     if (status == UNSEEN_OK && !s->in_parts) {
         status = leave_memory(store, error);
     }
@@ -477,5 +487,9 @@ enum unseen_status unseen__sweep_self(struct unseen_store *store, struct unseen_
         unseen__sweep_release(store);
         status = use_image(store, error);
     }
-    return status == UNSEEN_OK ? add_waiting(store, error) : status;
+    if (status == UNSEEN_OK) {
+        status = add_waiting(store, error);
+    }
+    s->is_broken = s->is_broken && status != UNSEEN_OK;
+    return status;
 }

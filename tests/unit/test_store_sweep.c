@@ -394,6 +394,44 @@ static void test_itself(bool is_new)
     CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
 }
 
+/* Removed keys are not in parts: a store in memory that has some stays there, and a reader in parts
+ * says so. A reader whose log is replaced goes on with the new one, in parts again. */
+static void test_removed(void)
+{
+    const struct unseen_key key = key_of(STEP);
+    uint8_t verdict;
+    keep(true);
+    CHECK(unlink(path) == 0 && unlink(image) == 0);
+    struct unseen_store *store = open_store(UNSEEN_STORE_CREATE, LIMIT);
+    add_keys(store, 0, BATCH);
+    CHECK(unseen_store_remove_keys(store, &key, 1, &verdict, NULL) == UNSEEN_OK);
+    add_keys(store, BATCH, NKEYS);
+    CHECK(!test_store_info(store).in_parts);
+    CHECK_EQ(count_seen(store, STEP, STEP + 1, 1), 0);
+    test_store_close(store);
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+
+    struct unseen_store *reader = open_store(UNSEEN_STORE_READ, LIMIT);
+    CHECK(test_store_info(reader).in_parts);
+    CHECK(unseen_store_rewrite(path, NULL, &error) == UNSEEN_OK);
+    test_store_close(open_store(UNSEEN_STORE_WRITE, 0)); /* writes an image */
+    store = open_store(UNSEEN_STORE_WRITE, 0);
+    add_keys(store, NKEYS, NKEYS + BATCH);
+    CHECK(unseen_store_refresh(reader, &error) == UNSEEN_OK);
+    CHECK(test_store_info(reader).in_parts);
+    CHECK_EQ(count_seen(reader, NKEYS, NKEYS + BATCH, 1), BATCH);
+    add_keys(store, NKEYS + BATCH, NKEYS + 2 * BATCH);
+    CHECK(unseen_store_refresh(reader, &error) == UNSEEN_OK);
+    CHECK_EQ(count_seen(reader, NKEYS, NKEYS + 2 * BATCH, 1), 2 * BATCH);
+    const struct unseen_key other = key_of(STEP + 1);
+    CHECK(unseen_store_remove_keys(store, &other, 1, &verdict, NULL) == UNSEEN_OK);
+    CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
+    CHECK(unseen_store_refresh(reader, &error) == UNSEEN_ERR_UNSUPPORTED);
+    CHECK(strstr(error.text, "removed"));
+    test_store_close(reader);
+    test_store_close(store);
+}
+
 /* A store that must be there as a whole says so. */
 static void test_refused(void)
 {
@@ -490,6 +528,7 @@ int main(void)
     test_asked(nnew);
     test_itself(false);
     test_itself(true);
+    test_removed();
     test_refused();
     test_damage();
     test_folder_remove(dir);
