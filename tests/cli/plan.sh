@@ -150,7 +150,7 @@ for n in 1 1000 30000; do
     done
 done
 run plan --capacity 1
-holds grep -qE '^compact +3\.1[78]e5 +38\.[78]K ' out
+holds grep -qE '^compact +3\.1[78]e5 +3[89]\.[0-9]K ' out
 holds [ "$(awk 'length > 80' out)" = '' ]
 
 # What cannot be, and by how much.
