@@ -197,6 +197,83 @@ static void print_least(FILE *to, const struct question *q)
     }
 }
 
+/* A compact set that does not fit into the memory, and is asked part by part. */
+struct beyond {
+    double keys;  /* bytes of temporary files for as many lines as keys */
+    double log;   /* of a store */
+    double image; /* of a store; while it is made anew there are two */
+    double least; /* the least --memory for such a store */
+};
+
+/* False: nobody asked for a compact set, or it fits. Each line has a key and a bit in temporary
+ * files (docs/decisions/beyond-memory.md). The table of an image may take 3/8 of the limit: 0.7 %
+ * of the image, and 0.4 % for that of the new one. */
+static bool measure_beyond(struct beyond *b, const struct question *q,
+                           const struct planned *planned, size_t n)
+{
+    struct unseen_plan plan = {.size = sizeof(plan),
+                               .filter = "compact",
+                               .capacity = q->capacity,
+                               .fpr = q->fpr > 0 ? q->fpr : UNSEEN_FPR_DEFAULT};
+    bool is_asked = false;
+    for (size_t i = 0; i < n; i++) {
+        is_asked = is_asked || strcmp(planned[i].name, plan.filter) == 0;
+    }
+    if (!is_asked || q->memory == 0 || q->capacity == 0 || unseen_plan(&plan) != UNSEEN_OK ||
+        plan.bits / 8 <= q->memory) {
+        return false;
+    }
+    const double nkeys = (double)q->capacity;
+    b->image = (double)plan.bits / 8;
+    b->keys = ((plan.fpr < 1e-9 ? 16 : 8) + 1 / 8.0) * nkeys;
+    b->log = 8 * nkeys;
+    b->least = fmax(32 << 20, b->image * 0.011 * 8 / 3);
+    return true;
+}
+
+/* The time that a disk of 500 MB/s takes for them. */
+static void disk_time_text(double bytes, char text[24])
+{
+    const double seconds = bytes / 500e6;
+    if (seconds < 99.5) {
+        snprintf(text, 24, "%.0f s", fmax(1, seconds));
+    } else if (seconds < 99.5 * 60) {
+        snprintf(text, 24, "%.0f min", seconds / 60);
+    } else {
+        snprintf(text, 24, "%.0f h", seconds / 3600);
+    }
+}
+
+static void print_beyond(FILE *to, const struct question *q, const struct planned *planned,
+                         size_t n)
+{
+    struct beyond b;
+    if (!measure_beyond(&b, q, planned, n)) {
+        return;
+    }
+    char memory[24];
+    char keys[24];
+    char log[24];
+    char image[24];
+    char time[24];
+    bytes_text(fmax((double)q->memory, 32 << 20), memory);
+    bytes_text(b.keys, keys);
+    bytes_text(b.log, log);
+    bytes_text(b.image, image);
+    disk_time_text(2 * b.keys, time);
+    fprintf(to,
+            "\nA compact set can be larger than memory. For as many lines as keys,\n"
+            "unseen --memory %s FILE reads its input twice; %s of temporary files are\n"
+            "written and read once: %s at 500 MB/s.\n",
+            memory, keys, time);
+    disk_time_text(2 * b.image, time);
+    bytes_text(fmax((double)q->memory, b.least), memory);
+    fprintf(to,
+            "unseen -s STORE --memory %s FILE keeps a log of %s and an image of %s, of\n"
+            "which a run with many new lines reads one and writes one: %s at 500 MB/s.\n",
+            memory, log, image, time);
+}
+
 /* Prints the command that makes the filter with the bits and hashes of the question. Only a Bloom
  * filter takes them. */
 static void print_command(FILE *to, const struct question *q, const struct planned *planned,
@@ -272,6 +349,7 @@ void planned_print(FILE *to, const struct question *q, const struct planned *pla
     }
     print_command(to, q, planned, n);
     print_least(to, q);
+    print_beyond(to, q, planned, n);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -347,6 +425,13 @@ void planned_print_json(FILE *to, const struct question *q, const struct planned
         fprintf(to, "\"least_bytes\":%.0f,\"store_log_bytes\":%.0f,\"possible\":%s,",
                 planned_least_bytes(q->capacity, q->fpr), 8 * (double)q->capacity,
                 planned_is_impossible(q) ? "false" : "true");
+    }
+    struct beyond b;
+    if (measure_beyond(&b, q, planned, n)) {
+        fprintf(to,
+                "\"beyond_memory\":{\"temporary_bytes\":%.0f,\"image_bytes\":%.0f,"
+                "\"log_bytes\":%.0f,\"least_memory\":%.0f},",
+                b.keys, b.image, b.log, b.least);
     }
     fputs("\"filters\":[", to);
     for (size_t i = 0; i < n; i++) {

@@ -168,6 +168,21 @@ expect 0 '*' ''
 lacks 'No structure' out
 holds grep -qE '^list of URLs +13.5' out
 
+# A compact set that does not fit: what it takes part by part.
+run plan --capacity 1e11 --memory 16G
+expect 0 '*' ''
+holds grep -qxF 'unseen --memory 16G FILE reads its input twice; 757G of temporary files are' out
+holds grep -qxF 'unseen -s STORE --memory 16G FILE keeps a log of 745G and an image of 522G, of' out
+holds grep -qxF 'which a run with many new lines reads one and writes one: 37 min at 500 MB/s.' out
+holds [ "$(awk 'length > 80' out)" = '' ]
+run plan --capacity 1e10 --memory 1G --filter compact --json # the table of the image takes more than that
+expect 1 '*' ''
+holds grep -qF '"beyond_memory":{"temporary_bytes":81250000000,"image_bytes":56000000000,"log_bytes":80000000000,"least_memory":1642666667}' out
+for how in '--capacity 1e9 --memory 30G' '--capacity 1e11 --memory 16G --filter block' '--capacity 1e11' '--memory 1G'; do
+    run plan $how
+    lacks 'larger than memory' out
+done
+
 # Memory: as a limit, and as what says the rate.
 run plan --memory 4G --fpr 1e-4 --json
 expect 0 '*' ''
