@@ -100,7 +100,12 @@ enum unseen_status unseen__filter_named(const char *name, bool counts,
  * a rate of 5.5e-10. Other filters have the number of keys that they were made for. */
 unsigned unseen__key_bits_for(const struct unseen__filter_ops *ops, double fpr)
 {
-    return (ops->abilities & UNSEEN_CAN_GROW) && fpr < 5.5e-10 ? 96 : 64;
+    return (ops->abilities & UNSEEN_CAN_GROW) && fpr < unseen__lowest_rate(64) ? 96 : 64;
+}
+
+double unseen__lowest_rate(unsigned key_bits)
+{
+    return key_bits < 96 ? 5.5e-10 : 1e-12;
 }
 
 /* The number of filters that so many threads share well, as a power of two. */
@@ -658,6 +663,7 @@ enum unseen_status unseen_set_stats(const struct unseen_set *set,
         (void)unseen_set_stats(set->recent, &recent);
         stats.nkeys += recent.nkeys;
         stats.memory += recent.memory;
+        stats.fpr_estimate += recent.fpr_estimate;
     }
     stats.fill /= (double)stats.nslots;
     stats.abilities = set->ops->abilities;

@@ -160,6 +160,9 @@ enum unseen_status unseen__shape_check(double fpr, double bits_per_key, struct u
 /* The fewest bits of a key with which a new set of this filter keeps this rate. */
 unsigned unseen__key_bits_for(const struct unseen__filter_ops *ops, double fpr);
 
+/* The lowest rate that a filter which grows promises with keys of so many bits. */
+double unseen__lowest_rate(unsigned key_bits);
+
 /* Copies the options, of whatever size the caller's struct is, fills in defaults, and checks fpr,
  * bits_per_key and key_bits. */
 enum unseen_status unseen__set_options(const struct unseen_set_options *given,

@@ -15,6 +15,7 @@
  * the old image and the log are what they were: an image is a cache of what the log says. */
 #include "store/store.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -70,11 +71,13 @@ enum unseen_status unseen__sweep_check(const struct unseen_store *store, struct 
 
 /* ---- opening ---- */
 
+/* Two sets are asked. The second one has the longest tags, so the rate stays that of the first. */
 static enum unseen_status make_recent(struct unseen_store *store, struct unseen_error *error)
 {
     const struct unseen__log_header *header = &store->log.header;
     struct unseen_set_options options = unseen__header_set_options(header);
     options.capacity = 0;
+    options.fpr = fmin(options.fpr, unseen__lowest_rate(header->key_bits));
     options.cpu = store->cpu;
     options.allocator = &store->allocator;
     return unseen__set_create(&store->set->recent, &options, store->url, &header->secret, NULL,

@@ -312,6 +312,13 @@ static void check_mixed(struct unseen_store *store)
     CHECK(!memchr(verdicts, UNSEEN_NEW, BATCH));
 }
 
+static double estimate_rate(const struct unseen_store *store)
+{
+    struct unseen_set_stats stats = {.size = sizeof(stats)};
+    CHECK(unseen_set_stats(unseen_store_set(store), &stats) == UNSEEN_OK);
+    return stats.fpr_estimate;
+}
+
 /* A store in parts is asked as any other one, one page for a question, and by a reader, too. */
 static void test_asked(size_t nnew)
 {
@@ -329,6 +336,7 @@ static void test_asked(size_t nnew)
     }
     struct unseen_store *store = open_store(UNSEEN_STORE_WRITE, LIMIT);
     struct unseen_store *reader = open_store(UNSEEN_STORE_READ, LIMIT);
+    const double rate = estimate_rate(store);
     size_t n = 0;
     for (uint64_t i = 0; i < NNEW; i++) {
         const struct unseen_key key =
@@ -338,6 +346,7 @@ static void test_asked(size_t nnew)
         n += verdict == UNSEEN_NEW;
     }
     CHECK_EQ(n, nnew);
+    CHECK(rate > 0 && estimate_rate(store) < 1.01 * rate); /* of two sets */
     CHECK(unseen_store_commit(store, &error) == UNSEEN_OK);
     CHECK(unseen_store_refresh(reader, &error) == UNSEEN_OK);
     CHECK(count_seen(reader, NKEYS + NTAIL, NKEYS + NTAIL + NNEW, 1) >= nnew);
