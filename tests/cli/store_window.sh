@@ -153,12 +153,13 @@ says v 2 '1[0-9]*'
 if ! sanitized; then
     resident() { awk '$1 == "VmRSS:" { print $2 }' /proc/$1/status; }
     is_small() { [ $(($(resident "$1") + 3000)) -lt "$2" ]; }
-    has_followed() { [ "$(keys_of unix:r.sock)" = 1000002 ]; }
+    has_all() { [ "$(keys_of "$1")" = 1000002 ]; }
     has_no_client() { [ "$(ls "/proc/$pid/fd" | wc -l)" = "$nfiles" ]; }
     seq 1000000 | "$UNSEEN" add unix:v.sock || complain "the server takes no lines"
     eventually has_no_client # which is noticed before the time passes
-    pass_time 2 # a reader looks once a second
-    eventually has_followed
+    eventually has_all v.unseen # the server has written all
+    pass_time 2                 # a reader looks once a second
+    eventually has_all unix:r.sock
     full=$(resident $pid)
     full_reader=$(resident $reader)
     # The time of day is set back meanwhile, and the servers see that.
