@@ -1337,7 +1337,7 @@ UNSEEN_API enum unseen_status unseen_store_merge(struct unseen_store *store,
  * parts if its set would take more than half of options.memory (info.in_parts). Then a question
  * reads one page of 4 KiB from the image, unless the kernel has it, and keys that are added stay in
  * memory beside it, up to a quarter of the limit. A commit then takes the time to write a new
- * image. Both sets are asked. The one in memory has a rate of 5.5e-10 at most, so both together have
+ * image. Both sets are asked; the one in memory has a rate of 5.5e-10 at most, so the rate stays
  * that of the image. Keys cannot be removed or allowed.
  *
  * A sweep is the way to add many keys at once, to such a store and to any other one without a

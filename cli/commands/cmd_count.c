@@ -28,6 +28,7 @@
 #include "print/output.h"
 #include "print/report.h"
 #include "print/typed.h"
+#include "seen/beyond.h"
 #include "seen/stores.h"
 
 struct count {
@@ -38,6 +39,8 @@ struct count {
     struct feed feed;
     struct output out;
     struct report report;      /* new: distinct lines */
+    struct asked asked;        /* the set, for lines without groups; */
+    struct beyond beyond;      /* with --memory it may be larger than that */
     struct shared_keys shared; /* with --both */
     struct text_table groups;  /* value: the number of distinct lines */
     uint64_t *nreturning;      /* of each group; NULL without --returning */
@@ -193,14 +196,26 @@ static void count_verdicts(struct count *c, const uint8_t *verdicts, size_t n)
 
 static bool count_take_files(struct count *c, const struct batch *b)
 {
-    uint8_t verdicts[BATCH_LINES];
-    const enum unseen_status status = unseen_set_add_keys(c->set, b->keys, b->n, verdicts, NULL);
-    if (status != UNSEEN_OK) {
+    uint64_t nnew = 0;
+    const enum unseen_status status = beyond_count(&c->beyond, &c->asked, b->keys, b->n, &nnew);
+    c->report.nnew += nnew;
+    c->report.nseen += b->n - nnew;
+    c->failed = status == UNSEEN_ERR_MISMATCH; /* reported */
+    if (status != UNSEEN_OK && !c->failed) {
         count_fail(c, status);
-        return false;
     }
-    count_verdicts(c, verdicts, b->n);
-    return true;
+    return status == UNSEEN_OK;
+}
+
+/* Counts the keys that were gathered. */
+static void count_gathered(struct count *c)
+{
+    uint64_t nnew = 0;
+    if (!c->failed && !c->feed.failed) {
+        c->failed = !beyond_count_end(&c->beyond, &c->asked, &nnew);
+    }
+    c->report.nnew += nnew;
+    c->report.nseen -= nnew;
 }
 
 static bool take_shared(struct count *c, const struct batch *b)
@@ -310,7 +325,11 @@ static bool count_prepare(struct count *c, enum unseen_cpu cpu)
 {
     const struct options *o = c->o;
     const struct output *const outs[] = {&c->out};
-    return count_create_set(c, cpu) && output_open(&c->out, o->print.output) &&
+    if ((o->seen.memory > 0 && !beyond_check(o->seen.memory)) || !count_create_set(c, cpu)) {
+        return false;
+    }
+    beyond_count_start(&c->beyond, &c->asked, c->set, o->seen.memory, &c->report);
+    return output_open(&c->out, o->print.output) &&
            files_check(o->input.files, o->input.nfiles, outs, 1);
 }
 
@@ -397,6 +416,7 @@ int count_run(const struct options *o, enum unseen_cpu cpu)
         c.feed.context = &c;
         report_start(&c.report, &o->report, true);
         feed_run(&c.feed);
+        count_gathered(&c);
         if (o->group.both) {
             c.report.nnew = shared_keys_count(&c.shared, o->input.nfiles);
             c.report.nseen = c.nlines - c.report.nnew;
@@ -410,6 +430,7 @@ int count_run(const struct options *o, enum unseen_cpu cpu)
     text_release(&c.room);
     free(c.nreturning);
     shared_keys_release(&c.shared);
+    beyond_release(&c.beyond);
     unseen_set_free(c.set);
     unseen_url_free(c.url);
     return status;

@@ -16,6 +16,7 @@
 #include "print/output.h"
 #include "print/report.h"
 #include "print/typed.h"
+#include "seen/beyond.h"
 #include "seen/stores.h"
 
 enum {
@@ -136,7 +137,8 @@ static bool recheck_prepare(struct recheck *r, enum unseen_cpu cpu)
 {
     const struct options *o = r->o;
     const struct output *const outs[] = {&r->out};
-    if (!stores_open_to_read(&r->store, o->seen.path, &o->seen, cpu)) {
+    if ((o->seen.memory > 0 && !beyond_check(o->seen.memory)) ||
+        !stores_open_to_read(&r->store, o->seen.path, &o->seen, cpu)) {
         return false;
     }
     r->identity = (struct identity){.url = stores_info(r->store).url,

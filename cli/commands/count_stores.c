@@ -12,11 +12,14 @@
 #include "print/message.h"
 #include "print/report.h"
 #include "print/typed.h"
+#include "seen/beyond.h"
 #include "seen/stores.h"
 
 struct count_stores {
     const struct options *o;
     struct unseen_set *set;
+    struct asked asked;        /* the set; */
+    struct beyond beyond;      /* with --memory it may be larger than that */
     struct shared_keys shared; /* with --both */
     struct report report;      /* lines: the keys; new: the distinct ones */
     size_t file;               /* the index of the store at hand */
@@ -37,24 +40,14 @@ bool count_stores_are_meant(const struct options *o)
     return false;
 }
 
-static enum unseen_status count_take_all(struct count_stores *c, const struct unseen_key *keys,
-                                         size_t n)
-{
-    uint8_t verdicts[SHARED_KEYS_MAX];
-    const enum unseen_status status = unseen_set_add_keys(c->set, keys, n, verdicts, NULL);
-    for (size_t i = 0; i < n && status == UNSEEN_OK; i++) {
-        c->report.nnew += verdicts[i] == UNSEEN_NEW;
-    }
-    return status;
-}
-
 static bool take_keys(void *context, const struct unseen_key *keys, size_t n)
 {
     struct count_stores *c = context;
     for (size_t done = 0; done < n && c->status == UNSEEN_OK;) {
         const size_t count = n - done < SHARED_KEYS_MAX ? n - done : SHARED_KEYS_MAX;
-        c->status = c->o->group.both ? shared_keys_take(&c->shared, c->file, keys + done, count)
-                                     : count_take_all(c, keys + done, count);
+        c->status = c->o->group.both
+                        ? shared_keys_take(&c->shared, c->file, keys + done, count)
+                        : beyond_count(&c->beyond, &c->asked, keys + done, count, &c->report.nnew);
         done += count;
     }
     c->nkeys += n;
@@ -67,6 +60,9 @@ static bool take_keys(void *context, const struct unseen_key *keys, size_t n)
 
 static bool report_set(enum unseen_status status)
 {
+    if (status == UNSEEN_ERR_MISMATCH) {
+        return false; /* reported */
+    }
     message_error("cannot count more keys: %s", unseen_status_string(status));
     message_hint("to take less memory: %s", typed_with("--fpr 1e-6"));
     return false;
@@ -194,13 +190,15 @@ bool count_stores(const struct options *o, enum unseen_cpu cpu, uint64_t *n_out)
     struct count_stores c = {.o = o, .status = UNSEEN_OK};
     const struct unseen_set_options options = {
         .size = sizeof(options), .profile = "none", .fpr = o->seen.fpr, .cpu = cpu};
-    if (!check(o)) {
+    if (!check(o) || (o->seen.memory > 0 && !beyond_check(o->seen.memory))) {
         return false;
     }
     c.shared.options = options;
     const enum unseen_status status = unseen_set_create(&c.set, &options, NULL);
+    beyond_count_start(&c.beyond, &c.asked, c.set, o->seen.memory, &c.report);
     report_start(&c.report, &o->report, true);
-    const bool counted = (status == UNSEEN_OK || report_set(status)) && add_stores(&c, o, cpu);
+    const bool counted = (status == UNSEEN_OK || report_set(status)) && add_stores(&c, o, cpu) &&
+                         beyond_count_end(&c.beyond, &c.asked, &c.report.nnew);
     if (o->group.both) {
         c.report.nnew = shared_keys_count(&c.shared, o->input.nfiles);
     }
@@ -209,6 +207,7 @@ bool count_stores(const struct options *o, enum unseen_cpu cpu, uint64_t *n_out)
     report_end(&c.report, counted ? &stats : NULL, c.profile);
     *n_out = c.report.nnew;
     shared_keys_release(&c.shared);
+    beyond_release(&c.beyond);
     unseen_set_free(c.set);
     return counted;
 }

@@ -502,6 +502,17 @@ static const struct option_row rows[] = {
              "are gathered instead, the image is read once and written anew, and no further line is printed before "
              "that. A store with a window, or from which lines were removed since its image was written, cannot be "
              "read like that."},
+    {0, "memory", COMMAND_COUNT,
+     "take SIZE of memory at most, and the disk for more\nkeys than that, in $TMPDIR",
+     BYTES("SIZE", "a number of bytes from 32M up", "2G", seen.memory, 32 << 20, (uint64_t)1 << 56),
+     .does = "counts lines part by part", .excludes = "by both",
+     .more = "The count is that without the option. From half of SIZE on, keys go to a temporary file: 8 bytes a line, written and "
+             "read once. The input is read once. The program itself takes up to 24 MiB beside SIZE."},
+    {0, "memory", COMMAND_RECHECK,
+     "take SIZE of memory at most for the store",
+     BYTES("SIZE", "a number of bytes from 32M up", "2G", seen.memory, 32 << 20, (uint64_t)1 << 56),
+     .more = "Then a line that is printed reads a page of STORE.image. The lines that are gathered for a reading of the store take 100 MiB "
+             "beside that."},
     {'n', "dry-run", COMMAND_DEDUP, "do not remember: only what -s and -x have is a repeat", FLAG(seen.dry_run),
      .does = "remembers nothing", .needs = "store exclude", .usage = "-n -s STORE FILE"},
     {'n', "dry-run", COMMAND_SERVE,

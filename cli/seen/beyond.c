@@ -277,6 +277,12 @@ static bool flush_bits(struct answering *w)
 
 static bool put_answers(struct answering *w, const uint8_t *verdicts, size_t n)
 {
+    for (size_t i = 0; i < n && w->b->only_counts; i++) {
+        w->b->nnew += verdicts[i] == UNSEEN_NEW;
+    }
+    if (w->b->only_counts) {
+        return true;
+    }
     for (size_t i = 0; i < n; i++, w->nbits++) {
         if (w->nbits == (size_t)ANSWERS_LEN * 8 && !flush_bits(w)) {
             return false;
@@ -444,6 +450,37 @@ bool beyond_answer(struct beyond *b, struct asked *a)
         b->parts[i].fill = (uint32_t)b->buffer_len * 8;
     }
     a->ops = &asked_recorded;
+    return good;
+}
+
+void beyond_count_start(struct beyond *b, struct asked *a, struct unseen_set *set, uint64_t limit,
+                        const struct report *report)
+{
+    *a = (struct asked){.ops = &asked_set, .adds = true, .set = set, .own = set};
+    *b = (struct beyond){
+        .limit = limit, .set = set, .own = set, .report = report, .only_counts = true};
+}
+
+enum unseen_status beyond_count(struct beyond *b, struct asked *a, const struct unseen_key *keys,
+                                size_t n, uint64_t *ndistinct)
+{
+    uint8_t verdicts[BATCH_LINES];
+    struct query q = {.keys = keys, .n = n, .verdicts = verdicts};
+    if (b->limit > 0 && !b->gathers && beyond_is_reached(b, b->report->nnew + b->report->nseen) &&
+        !beyond_gather(b, a)) {
+        return UNSEEN_ERR_MISMATCH;
+    }
+    const enum unseen_status status = a->ops->ask(a, &q);
+    for (size_t i = 0; i < n && status == UNSEEN_OK && !b->gathers; i++) {
+        *ndistinct += verdicts[i] == UNSEEN_NEW;
+    }
+    return status;
+}
+
+bool beyond_count_end(struct beyond *b, struct asked *a, uint64_t *ndistinct)
+{
+    const bool good = !b->gathers || beyond_answer(b, a);
+    *ndistinct += b->nnew;
     return good;
 }
 

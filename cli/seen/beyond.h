@@ -46,6 +46,7 @@ struct beyond {
     struct unseen_store *store; /* else its store, */
     const char *path;           /* and where it is */
     const struct report *report;
+    bool only_counts; /* the keys are counted, and not asked for again */
 
     /* state */
     bool gathers;  /* the keys of lines are gathered, */
@@ -62,6 +63,7 @@ struct beyond {
     size_t chunks_cap;
     struct temporary keys;
     struct temporary answers;
+    uint64_t nnew;    /* with only_counts: of those that were gathered */
     uint64_t nkeys;   /* that were gathered and have not been asked for again; */
     uint64_t sums[2]; /* a hash of the keys of each reading */
 };
@@ -83,6 +85,14 @@ bool beyond_answer(struct beyond *b, struct asked *a);
 
 /* False, and reported, if the keys of the second reading were others. */
 bool beyond_end(const struct beyond *b);
+
+/* Count distinct keys with a set of the run: n of them, at most BATCH_LINES, are added; with a
+ * limit, those that are gathered are counted at the end. MISMATCH has been reported. */
+void beyond_count_start(struct beyond *b, struct asked *a, struct unseen_set *set, uint64_t limit,
+                        const struct report *report);
+enum unseen_status beyond_count(struct beyond *b, struct asked *a, const struct unseen_key *keys,
+                                size_t n, uint64_t *ndistinct);
+bool beyond_count_end(struct beyond *b, struct asked *a, uint64_t *ndistinct);
 
 /* Reports an error of a temporary file. */
 void beyond_report(const struct beyond *b, int code);

@@ -68,6 +68,27 @@ brief || stats -v -j 1 --canonical -k .u --missing=whole json
 head -n 100000 json > json1
 stats -k .u json1 # ends at a line without the key
 
+# A count: of lines, and of the keys of stores, of which one is asked by pages.
+counted() { # ARG...
+    "$UNSEEN" count --stats --seed 1 "$@" 2> said > want1
+    grep -v '^memory \|^seconds \|^wrong seen ' said > err1
+    run count --stats --seed 1 --memory 32M "$@"
+    holds [ "$status" = 0 ]
+    same out want1
+    same <(grep -v '^memory \|^seconds \|^wrong seen ' err) err1
+}
+counted many.gz second
+counted -k .u --missing=skip json < /dev/null
+"$UNSEEN" add --seed 1 s.unseen many
+"$UNSEEN" add --seed 1 t.unseen second
+counted s.unseen t.unseen
+seq 3299990 3300010 > asked
+"$UNSEEN" recheck s.unseen asked > want1
+run recheck --memory 32M s.unseen asked
+holds [ "$status $(wc -l < out)" = '0 14' ]
+same out want1
+rm s.unseen* t.unseen*
+
 # What fits, and nothing at all.
 head -n 1000 many > few
 limited few
@@ -111,6 +132,17 @@ holds grep -q '^unseen: hint: about 2[4-9] MiB are needed' err
 head -n "$(wc -l < out)" want | cmp -s - out || complain 'wrong lines in front of a full disk'
 TMPDIR=$scratch/missing run --memory 32M many
 expect 2 '*' 'unseen: error: cannot write a temporary file in '"$scratch"'/missing: No such file or directory\nunseen: hint: *\n'
+TMPDIR=$scratch/missing run count --memory 32M many
+expect 2 '' 'unseen: error: cannot write a temporary file in '"$scratch"'/missing: No such file or directory\nunseen: hint: *\n'
+for option in '--by 1' '--both few' '--capacity 1e6'; do
+    run count --memory 32M $option few
+    expect 2 '' '*'
+    holds grep -q '^unseen: error: .*--memory' err
+done
+(ulimit -f 1000 && exec "$UNSEEN" count --memory 32M many 2> err) > out
+status=$?
+expect 2 '' '*'
+holds grep -q '^unseen: error: cannot write a temporary file in .*/tmp: File too large$' err
 TMPDIR=$scratch/missing run --memory 32M few
 expect 0 '*' ''
 finish
