@@ -3,10 +3,15 @@
 # without it, by turns. Prints CPU times and their ratio, the memory that the process had (RssAnon, which
 # is to be at most LIMIT and 24 MiB), and what it read and wrote beside its input and its output.
 #
-# usage: bench/beyond.sh [N [LIMIT]]       (1e8 32M)
+# usage: bench/beyond.sh [N [LIMIT]]                (1e8 32M)
+#        bench/beyond.sh store [N [LIMIT [LINES]]]  (1e8 64M 1e7)
+#
+# store: a store of N keys, and then LINES, of which half are known, with --memory LIMIT; and databases in
+# its place that do the same (bench/store_peers, those that were built). All of them run in a memory cgroup of
+# LIMIT and 64 MiB, the kernel's pages of their files included, after these were dropped: as root only.
 #
 # Variables: BUILD (build/release), ROUNDS (3), SEED (1), WORK (a folder on a disk, build/beyond), THREADS (1).
-# Goals: CPU at most 2.2 times with 32M and 2 times with 64M for 1e8 lines, 2.5 times with 512M for 2e9;
+# Goals: of the wall time of a database at most a tenth. CPU at most 2.2 times with 32M and 2 times with 64M for 1e8 lines, 2.5 times with 512M for 2e9;
 # at most 2 x 16 bytes a line written and read.
 set -eu
 export LC_ALL=C
@@ -15,9 +20,15 @@ build=${BUILD:-build/release}
 rounds=${ROUNDS:-3}
 seed=${SEED:-1}
 work=${WORK:-build/beyond}
+store=
+if [ "${1-}" = store ]; then
+    store=1
+    shift
+fi
 n=$(printf %.0f "${1:-1e8}")
-limit=${2:-32M}
-for program in unseen bench/make_urls; do
+limit=${2:-${store:+64M}}
+limit=${limit:-32M}
+for program in unseen bench/make_urls ${store:+bench/measure bench/store_peers}; do
     [ -x "$build/$program" ] || {
         echo "error: there is no $build/$program: build the release preset" >&2
         exit 2
@@ -26,6 +37,62 @@ done
 mkdir -p "$work"
 trap 'rm -rf "$work"' EXIT
 export TMPDIR=$work
+machine() {
+    echo "machine   $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, load $(cut -d ' ' -f 1 /proc/loadavg)"
+    echo "compiler  $(cc --version | head -n 1)"
+    echo "commit    $(git describe --always --dirty)"
+}
+
+# ---- a store ----
+
+# A group of processes that have so many bytes, and the kernel's pages of their files with them.
+group=/sys/fs/cgroup/memory/unseen-bench.$$
+make_group() { # BYTES
+    mkdir "$group" || {
+        echo "error: no memory cgroup (version 1) can be made" >&2
+        exit 2
+    }
+    echo "$1" > "$group/memory.limit_in_bytes"
+    trap 'rmdir "$group"; rm -rf "$work"' EXIT
+}
+
+# within NAME COMMAND...: in the group, with a cold disk.
+within() {
+    sync
+    echo 3 > /proc/sys/vm/drop_caches
+    (
+        echo "$BASHPID" > "$group/cgroup.procs"
+        exec "$build/bench/measure" "$work/$1.times" "${@:2}"
+    )
+}
+
+if [ "$store" ]; then
+    nlines=$(printf %.0f "${3:-1e7}")
+    make_group "$(($(numfmt --from=iec "$limit") + (64 << 20)))"
+    half=$((nlines / 2))
+    "$build/bench/make_urls" range 0 "$n" "$seed" > "$work/known"
+    "$build/bench/make_urls" range "$n" "$half" "$seed" > "$work/new"
+    "$build/bench/make_urls" range 0 "$half" "$seed" $((n / half)) | paste -d '\n' - "$work/new" > "$work/in"
+    machine
+    echo "run       $n keys, then $nlines lines, half of them known, $limit, seed $seed"
+    "$build/unseen" add --seed "$seed" "$work/store" "$work/known"
+    within unseen "$build/unseen" --seed "$seed" -s "$work/store" --memory "$limit" "$work/in" > "$work/want"
+    for peer in $("$build/bench/store_peers" --list | grep -e 'lmdb-key' -e 'rocksdb-key'); do
+        "$build/bench/store_peers" "$peer" "$work/$peer" < "$work/known" > "$work/out"
+        within "$peer" "$build/bench/store_peers" "$peer" "$work/$peer" < "$work/in" > "$work/out"
+        cmp "$work/want" "$work/out"
+        rm -rf "${work:?}/$peer" "$work/$peer-lock"
+    done
+    for times in "$work"/*.times; do
+        name=$(basename "$times" .times)
+        paste -d ' ' "$times" "$work/unseen.times" | awk -v name="$name" '{
+            printf "%-12s %8.1f s of CPU, %8.1f s; unseen takes %.3f of its time\n", name, $1, $2, $5 / $2 }'
+    done
+    exit
+fi
+
+# ---- a run ----
+
 "$build/bench/make_urls" "$n" "$((n / 2))" "$seed" > "$work/in"
 
 # run NAME OPTION...: one line for each run: seconds of CPU, largest RssAnon in KiB, bytes read and written.
@@ -68,9 +135,7 @@ median() { # NAME COLUMN
     awk -v c="$2" '{ print $c }' "$work/$1.runs" | sort -g | sed -n "$(((rounds + 1) / 2))p"
 }
 
-echo "machine   $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, load $(cut -d ' ' -f 1 /proc/loadavg)"
-echo "compiler  $(cc --version | head -n 1)"
-echo "commit    $(git describe --always --dirty)"
+machine
 echo "run       $n lines, $((n / 2)) distinct, --memory $limit, seed $seed, medians of $rounds rounds"
 in=$(wc -c < "$work/in")
 awk -v n="$n" -v in_bytes="$in" -v limit="$limit" \

@@ -3,10 +3,10 @@
  * What people use to remember URLs across runs, as a yardstick for a store: an embedded database.
  * Prints each line of standard input that is not in the database yet, and puts it there.
  *
- *     store_peers sqlite|sqlite-key|lmdb|lmdb-key FILE < LINES
+ *     store_peers sqlite|sqlite-key|lmdb|lmdb-key|rocksdb|rocksdb-key FILE < LINES
  *
  * sqlite: INSERT OR IGNORE into a table of one column without row ids, write-ahead log. lmdb:
- * put-if-absent. The -key forms store the 64-bit XXH3 of the line in place of the line: what
+ * put-if-absent. rocksdb: a get through a filter of 10 bits a key, and a batch of puts. The -key forms store the 64-bit XXH3 of the line in place of the line: what
  * someone would do who knows that it will be many. A transaction every 8,192 lines, durable when it
  * ends, and lines are written before that: the same promise as a store's. */
 #include "bench.h"
@@ -19,6 +19,9 @@
 #endif
 #ifdef HAVE_LMDB
 #include <lmdb.h>
+#endif
+#ifdef HAVE_ROCKSDB
+#include <rocksdb/c.h>
 #endif
 
 enum {
@@ -143,6 +146,75 @@ static void close_lmdb(void)
 }
 #endif
 
+#ifdef HAVE_ROCKSDB
+enum {
+    ROCKSDB_CACHE = 64 << 20 /* bytes of blocks, beside what the kernel keeps */
+};
+
+static rocksdb_t *rocksdb;
+static rocksdb_readoptions_t *reads;
+static rocksdb_writeoptions_t *writes;
+static rocksdb_writebatch_wi_t *batch;
+
+static void check_rocksdb(const char *error)
+{
+    if (error) {
+        fail("rocksdb", error);
+    }
+}
+
+static void open_rocksdb(const char *path)
+{
+    char *error = NULL;
+    rocksdb_options_t *options = rocksdb_options_create();
+    rocksdb_block_based_table_options_t *tables = rocksdb_block_based_options_create();
+    rocksdb_block_based_options_set_filter_policy(tables, rocksdb_filterpolicy_create_bloom(10));
+    rocksdb_block_based_options_set_block_cache(tables, rocksdb_cache_create_lru(ROCKSDB_CACHE));
+    rocksdb_block_based_options_set_cache_index_and_filter_blocks(tables, 1);
+    rocksdb_options_set_block_based_table_factory(options, tables);
+    rocksdb_options_set_create_if_missing(options, 1);
+    rocksdb_options_increase_parallelism(options, 2);
+    rocksdb_options_set_max_open_files(options, 256);
+    rocksdb = rocksdb_open(options, path, &error);
+    check_rocksdb(error);
+    reads = rocksdb_readoptions_create();
+    writes = rocksdb_writeoptions_create();
+    rocksdb_writeoptions_set_sync(writes, 1);
+    batch = rocksdb_writebatch_wi_create(0, 1);
+}
+
+static void begin_rocksdb(void)
+{
+    rocksdb_writebatch_wi_clear(batch);
+}
+
+static bool put_rocksdb(const void *data, size_t len)
+{
+    char *error = NULL;
+    size_t found_len;
+    char *found = rocksdb_writebatch_wi_get_from_batch_and_db(batch, rocksdb, reads, data, len,
+                                                              &found_len, &error);
+    check_rocksdb(error);
+    if (!found) {
+        rocksdb_writebatch_wi_put(batch, data, len, "", 0);
+    }
+    rocksdb_free(found);
+    return !found;
+}
+
+static void commit_rocksdb(void)
+{
+    char *error = NULL;
+    rocksdb_write_writebatch_wi(rocksdb, writes, batch, &error);
+    check_rocksdb(error);
+}
+
+static void close_rocksdb(void)
+{
+    rocksdb_close(rocksdb);
+}
+#endif
+
 static const struct peer peers[] = {
 #ifdef HAVE_SQLITE
     {"sqlite", false, open_sqlite, begin_sqlite, put_sqlite, commit_sqlite, close_sqlite},
@@ -151,6 +223,10 @@ static const struct peer peers[] = {
 #ifdef HAVE_LMDB
     {"lmdb", false, open_lmdb, begin_lmdb, put_lmdb, commit_lmdb, close_lmdb},
     {"lmdb-key", true, open_lmdb, begin_lmdb, put_lmdb, commit_lmdb, close_lmdb},
+#endif
+#ifdef HAVE_ROCKSDB
+    {"rocksdb", false, open_rocksdb, begin_rocksdb, put_rocksdb, commit_rocksdb, close_rocksdb},
+    {"rocksdb-key", true, open_rocksdb, begin_rocksdb, put_rocksdb, commit_rocksdb, close_rocksdb},
 #endif
     {NULL, false, NULL, NULL, NULL, NULL, NULL},
 };
@@ -206,7 +282,7 @@ int main(int argc, char **argv)
         }
         return 0;
     }
-    fputs("usage: store_peers sqlite|sqlite-key|lmdb|lmdb-key FILE < LINES\n"
+    fputs("usage: store_peers sqlite|sqlite-key|lmdb|lmdb-key|rocksdb|rocksdb-key FILE < LINES\n"
           "       store_peers --list   (those that were there when this was built)\n",
           stderr);
     return 2;
