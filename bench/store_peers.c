@@ -6,9 +6,10 @@
  *     store_peers sqlite|sqlite-key|lmdb|lmdb-key|rocksdb|rocksdb-key FILE < LINES
  *
  * sqlite: INSERT OR IGNORE into a table of one column without row ids, write-ahead log. lmdb:
- * put-if-absent. rocksdb: a get through a filter of 10 bits a key, and a batch of puts. The -key forms store the 64-bit XXH3 of the line in place of the line: what
- * someone would do who knows that it will be many. A transaction every 8,192 lines, durable when it
- * ends, and lines are written before that: the same promise as a store's. */
+ * put-if-absent. rocksdb: a get through a filter of 10 bits a key, and a batch of puts. The
+ * -key forms store the 64-bit XXH3 of the line in place of the line: what someone would do who
+ * knows that it will be many. A transaction every 8,192 lines, durable when it ends, and lines
+ * are written before that: the same promise as a store's. */
 #include "bench.h"
 
 #define XXH_INLINE_ALL
