@@ -363,7 +363,7 @@ static void test_asked(size_t nnew)
 static void test_itself(bool is_new)
 {
     const uint64_t first = is_new ? 0 : NKEYS + NTAIL;
-    const uint64_t end = NKEYS + NTAIL + NMORE;
+    const uint64_t end = is_new ? NKEYS : NKEYS + NTAIL + NMORE;
     keep(true);
     if (is_new) {
         CHECK(unlink(path) == 0 && unlink(image) == 0);
@@ -383,7 +383,9 @@ static void test_itself(bool is_new)
             CHECK(unseen_set_stats(unseen_store_set(store), &stats) == UNSEEN_OK);
             CHECK(stats.memory < LIMIT / 4 * 3);
             CHECK(stats.nkeys > i + 1 - 9 && stats.nkeys <= i + 1);
-            CHECK_EQ(count_seen(store, i + 1 - COMMIT, i + 1, 1), COMMIT);
+            /* Each question reads a page: all of them at each tenth commit. */
+            const uint64_t step = i / COMMIT % 10 == 0 ? 1 : COMMIT / 150;
+            CHECK_EQ(count_seen(store, i + 1 - COMMIT, i + 1, step), COMMIT / step);
         }
         if (i == end - COMMIT * 2) { /* it has read another image than the last one */
             reader = open_store(UNSEEN_STORE_READ, LIMIT * 2);
@@ -532,7 +534,9 @@ int main(void)
     make_store();
     test_same(&nnew);
     for (enum stage stage = IN_PARTS; stage <= BEFORE_CLOSE; stage++) {
-        test_death(nnew, stage);
+        if (!test_brief() || stage == IN_LOG) {
+            test_death(nnew, stage);
+        }
     }
     test_asked(nnew);
     test_itself(false);
