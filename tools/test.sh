@@ -4,8 +4,8 @@
 #
 #     release   gcc, warnings are errors: unit tests (those of kernels at each SIMD level), the tool, the crash
 #               harnesses, the checks of the tree (layers, format, packaging, ...)
-#               + the planted faults of the crash harnesses, twice their cases, tests with the label "all", the
-#               benchmarks, and the replays of the fuzz targets
+#               + the planted faults of the crash harnesses, two to five times their cases, tests with the label
+#               "all", the benchmarks, and the replays of the fuzz targets
 #     asan      clang, warnings are errors, AddressSanitizer and UBSan: unit tests at the best SIMD level, the crash
 #               harnesses that call the library, the tests of the tool with the label "bytes"
 #               + all tests of the tool, all SIMD levels, and unit tests of what others run through, too
@@ -14,7 +14,8 @@
 #     fuzz      each fuzz target for a second in the build of asan, starting from its corpus
 #               + for two
 #     portable  unit tests as s390x (big endian), under qemu
-#               + as aarch64, and chains and unions of filters, windows, spellings of sites
+#               + as aarch64, chains, unions and compact filters, windows, spellings of sites, and of stores
+#               more than their files (unit/golden)
 #     static    cppcheck, shellcheck (tools/static.sh)
 #               + clang-tidy
 #     python    the Python package from a wheel of its sdist (tools/python.sh)
@@ -255,7 +256,7 @@ run_fuzzers() {
 stage_portable() {
     local slow='bitmap|block|key_attack|limits|list|list_changes|list_page|list_parts|list_spill|order|rate'
     slow="$slow|reserve|set|store|store_filters|store_refresh|url_fast|url_node"
-    [ -n "$all" ] || slow="$slow|chain|site_spellings|union|window"
+    [ -n "$all" ] || slow="$slow|chain|compact|site_spellings|store_allow|store_fetch|store_sweep|store_window|union|window"
     slow="^unit/($slow)/"
     local status=0 arch
     for arch in s390x ${all:+aarch64}; do
