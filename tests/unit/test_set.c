@@ -6,6 +6,8 @@
  * Label: kernels */
 #include "set_check.h"
 
+#include <limits.h>
+#include <malloc.h>
 #include <math.h>
 #include <unseen.h>
 
@@ -462,7 +464,8 @@ static void check_url(unsigned threads)
 enum {
     SWEEP_KEYS = 60000,
     SWEEP_KEYS_SHARED = 150000, /* so that each of the 16 filters grows */
-    SWEEP_BATCH = 1100          /* more than a set for threads sorts at a time */
+    SWEEP_BATCH = 1100,         /* more than a set for threads sorts at a time */
+    SWEEP_ON = 10 * SWEEP_BATCH /* keys with memory again */
 };
 
 /* Adds keys while the allocation number fail_at fails, and goes on where it stopped: every key that
@@ -483,7 +486,7 @@ static bool sweep_one(double fpr, unsigned threads, unsigned long fail_at, bool 
         return true;
     }
     bool failed = false;
-    const uint64_t nkeys = threads > 1 ? SWEEP_KEYS_SHARED : SWEEP_KEYS;
+    uint64_t nkeys = threads > 1 ? SWEEP_KEYS_SHARED : SWEEP_KEYS;
     struct unseen_key keys[SWEEP_BATCH];
     uint8_t verdicts[SWEEP_BATCH];
     for (uint64_t at = 0; at < nkeys;) {
@@ -510,6 +513,7 @@ static bool sweep_one(double fpr, unsigned threads, unsigned long fail_at, bool 
             }
             failed = true;
             counting.fail_at = 0;
+            nkeys = at + SWEEP_ON < nkeys ? at + SWEEP_ON : nkeys;
         }
     }
     uint64_t nlost = 0;
@@ -606,6 +610,9 @@ static void check_url_nomem(void)
 int main(void)
 {
     test_start();
+    /* Freed memory stays here: thousands of sets are made, in pages that the system clears. */
+    (void)mallopt(M_MMAP_THRESHOLD, 1 << 25);
+    (void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
     make_items();
     check_fpr();
     check_options();
