@@ -64,7 +64,7 @@ bool crash_brief(void)
 
 uint64_t crash_scaled(uint64_t cases)
 {
-    return cases * crash_setting("UNSEEN_CRASH_SCALE", 1) / (crash_brief() ? 2 : 1);
+    return cases * crash_setting("UNSEEN_CRASH_SCALE", 1) / (crash_brief() ? 3 : 1);
 }
 
 /* ---- Folder and files ------------------------------------------------------------------------ */

@@ -46,8 +46,8 @@ static inline uint64_t crash_random(uint64_t *state)
 }
 
 /* A number from an environment variable. UNSEEN_CRASH_SCALE multiplies the cases of a run,
- * UNSEEN_TEST_BRIEF (set by tools/test.sh without `all`) halves them, UNSEEN_CRASH_SEED chooses
- * others. */
+ * UNSEEN_TEST_BRIEF (set by tools/test.sh without `all`) leaves a third of them, UNSEEN_CRASH_SEED
+ * chooses others. */
 uint64_t crash_setting(const char *name, uint64_t otherwise);
 bool crash_brief(void);
 uint64_t crash_scaled(uint64_t cases);

@@ -28,6 +28,7 @@ enum {
     NFIRST = 300,  /* but none of these while they are the only ones */
     STATES_CI = 2000,
     STATES_PER_WORKLOAD = 450,
+    STATES_BRIEF = 150,  /* the same of the usual run, which has fewer states */
     STATES_DEAD = 50,    /* of a workload with a log of 1 MiB */
     STATES_WINDOW = 100, /* of one with a window */
     NMORE = 200,         /* URLs of the stores that are merged into the other */
@@ -476,9 +477,10 @@ static void judge(const struct workload *w, const struct disk_state *state, uint
 static bool enough(const struct workload *w, uint64_t in_workload)
 {
     return power.nstates >= power.target ||
-           in_workload >= (w->dead     ? STATES_DEAD
-                           : w->window ? STATES_WINDOW
-                                       : STATES_PER_WORKLOAD) ||
+           in_workload >= (w->dead         ? STATES_DEAD
+                           : w->window     ? STATES_WINDOW
+                           : crash_brief() ? STATES_BRIEF
+                                           : STATES_PER_WORKLOAD) ||
            (power.plant && power.nfailed > 0);
 }
 
