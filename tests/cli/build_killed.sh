@@ -1,7 +1,7 @@
 # unseen build: killed at any moment, interrupted, out of disk, it leaves the list that was there as it
 # was; and the next build of the list makes the right one, and removes what the killed one has left.
 #
-#     build_killed.sh [ROUNDS]       rounds of kills, 6 unless told otherwise
+#     build_killed.sh [ROUNDS]       rounds of kills, 6 unless told otherwise, 3 in the usual run
 #
 # Label: once
 # Syncs are what takes time here, and what a killed program has written is not lost with it: memory
@@ -9,7 +9,7 @@
 [ ! -w /dev/shm ] || export TMPDIR=/dev/shm
 # Time: long
 . "$(dirname "$0")/lib/common.bash"
-rounds=${1:-6}
+rounds=${1:-$(brief && echo 3 || echo 6)}
 disk=$scratch/disk
 building=
 cleanup_more() {
@@ -164,7 +164,7 @@ foreseen "$(stat -c %s large.list)" large.txt
 foreseen "$((1200000 * 7 - (1 << 18)))" $small large.txt
 # In the middle, at several sizes: the list that was there stays, and with room again it is made.
 nfull=0
-for size in 64 512 1024 2200 5000 7000; do
+for size in $(brief && echo 64 1024 2200 5000 || echo 64 512 1024 2200 5000 7000); do
     mount -o "remount,size=64m" "$disk"
     run build --force --seed 1 "$disk/full.list" one.txt
     expect 0 '' '*'

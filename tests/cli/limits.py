@@ -5,6 +5,7 @@ import gzip, os, resource, shutil, subprocess, sys
 
 TOOL = os.environ["UNSEEN"]
 SANITIZED = "UNSEEN_SANITIZED" in os.environ
+BRIEF = "UNSEEN_TEST_BRIEF" in os.environ  # fewer sizes of addresses
 NOBODY = 54321  # a user without a process, so that a limit of processes counts those of the tool only
 failures = 0
 ncases = 0
@@ -174,6 +175,6 @@ for command in commands:
             attempt(arguments, want, "STACK %d" % size, limited("STACK", size))
         size = 4 << 20
         while not SANITIZED and not attempt(arguments, want, "AS %d" % size, limited("AS", size)):
-            size += size // 8
+            size += size // (3 if BRIEF else 8)
 print("%d cases, refused: %s" % (ncases, nrefused))
 sys.exit(failures > 0)
