@@ -157,6 +157,9 @@ void filter_check_rate(const char *filter, double fpr, uint64_t n, unsigned nfil
     double estimate[4] = {0};
     struct unseen_plan plan = {.size = sizeof(plan), .filter = filter, .fpr = fpr, .capacity = n};
     CHECK(unseen_plan(&plan) == UNSEEN_OK);
+    if (test_brief()) { /* the answers are those of the release build */
+        return;
+    }
     for (unsigned f = 0; f < nfilters; f++) {
         struct unseen_set_options options = filter_options(filter, fpr, n, 1);
         options.key_bits = key_bits;

@@ -364,7 +364,9 @@ int main(void)
     test_bytes();
     test_repeats();
     test_damaged();
-    test_room();
+    if (!test_brief()) {
+        test_room();
+    }
     test_memory();
     test_stopped();
     test_full_disk();
