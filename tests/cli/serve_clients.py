@@ -1,10 +1,10 @@
 # Many clients of one server: who is told that a URL is new, and what kills of either side take away.
 #
-# UNSEEN_CRASH_SEED draws other cases, UNSEEN_CRASH_SCALE=10 makes ten times as many.
+# UNSEEN_CRASH_SEED draws other cases, UNSEEN_CRASH_SCALE=10 makes ten times as many. The usual run has half of them.
 import grp, json, os, random, signal, socket, subprocess, sys, threading, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "lib"))
-from serving import SCALE, SEED, TOOL, Client, Server, count, eventually
+from serving import SEED, TOOL, Client, Server, count, eventually, scaled
 from test_clock import hold_time, let_time_go, pass_time
 
 random.seed(SEED)
@@ -239,7 +239,7 @@ def sessions(n):
           (n, sum(asked), 1000 * max(longest)))
 
 
-sessions(10000 * SCALE)
+sessions(scaled(10000))
 server = Server("slow")
 
 
@@ -254,12 +254,12 @@ def honest_stats():
 eventually(lambda: json.loads(honest_stats())["clients"] == 1)
 asker = Client()
 fds = server.descriptors()
-for i in range(10000 * SCALE):
+for i in range(scaled(10000)):
     connected().close()
 assert asker.ask("C x") == "0"
 honest_stats()  # it is taken in behind all of them
 eventually(lambda: server.descriptors() == fds)
-print("%d connects: no descriptor left" % (10000 * SCALE))
+print("%d connects: no descriptor left" % scaled(10000))
 before = server.memory()
 idle = [Client() for _ in range(500)]
 for c in idle:
@@ -426,9 +426,9 @@ def kills(n, of_server, durable=False):
         assert repeats == 0 and forgotten == 0, (repeats, forgotten)
 
 
-kills(40 * SCALE, of_server=False)
-kills(60 * SCALE, of_server=True)
-kills(20 * SCALE, of_server=True, durable=True)
+kills(scaled(40), of_server=False)
+kills(scaled(60), of_server=True)
+kills(scaled(20), of_server=True, durable=True)
 
 # ---- Answers that were not sent are as if they had not been given --------------------------------
 server = Server("unsent")
@@ -645,7 +645,7 @@ def lease_kills(n):
     os.remove("worked")
 
 
-lease_kills(30 * SCALE)
+lease_kills(scaled(30))
 
 # ---- Two servers, and a socket in the way --------------------------------------------------------
 server = Server("slow")

@@ -6,6 +6,11 @@ SCALE = int(os.environ.get("UNSEEN_CRASH_SCALE", "1"))
 SEED = int(os.environ.get("UNSEEN_CRASH_SEED", "1"))
 
 
+def scaled(n):
+    """So many cases, of which the usual run of tools/test.sh has a half."""
+    return n * SCALE // (2 if "UNSEEN_TEST_BRIEF" in os.environ else 1)
+
+
 class Client:
     def __init__(self, address="unix:sock", token=None, durable=False):
         if address.startswith("unix:"):
