@@ -4,13 +4,14 @@
 #
 #     release   gcc, warnings are errors: unit tests (those of kernels at each SIMD level), the tool, the crash
 #               harnesses, the checks of the tree (layers, format, packaging, ...)
-#               + the planted faults of the crash harnesses, two to five times their cases, tests with the label
-#               "all", the benchmarks, and the replays of the fuzz targets
+#               + the planted faults of the crash harnesses, two to four times their cases, more cases in some
+#               tests of the tool, tests with the label "all", the benchmarks, the replays of the fuzz targets
 #     asan      clang, warnings are errors, AddressSanitizer and UBSan: unit tests at the best SIMD level, the crash
 #               harnesses that call the library, the tests of the tool with the label "bytes"
-#               + all tests of the tool, all SIMD levels, and unit tests of what others run through, too
+#               + all tests of the tool, all SIMD levels, unit tests of what others run through, and the sizes
+#               and rates that the release build has
 #     tsan      the tests with threads, under ThreadSanitizer
-#               + unit/list, unit/list_spill and unit/store, which take minutes there
+#               + unit/list, unit/list_spill and unit/store, which take minutes there, and more options
 #     fuzz      each fuzz target for a second in the build of asan, starting from its corpus
 #               + for two
 #     portable  unit tests as s390x (big endian), under qemu
