@@ -7,7 +7,9 @@
 #include "set_check.h"
 
 #include <limits.h>
+#ifdef __GLIBC__
 #include <malloc.h>
+#endif
 #include <math.h>
 #include <unseen.h>
 
@@ -610,9 +612,11 @@ static void check_url_nomem(void)
 int main(void)
 {
     test_start();
+#ifdef __GLIBC__
     /* Freed memory stays here: thousands of sets are made, in pages that the system clears. */
     (void)mallopt(M_MMAP_THRESHOLD, 1 << 25);
     (void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
     make_items();
     check_fpr();
     check_options();
