@@ -48,7 +48,9 @@ enum unseen_status unseen__paged_run(const struct unseen_set *set, enum unseen__
                                      const struct unseen_key *keys, size_t n, uint8_t *verdicts,
                                      size_t *ndone_out)
 {
-    enum unseen_status status = operation == UNSEEN__REMOVE ? UNSEEN_ERR_UNSUPPORTED : UNSEEN_OK;
+    enum unseen_status status = set->is_lost                  ? UNSEEN_ERR_STOPPED
+                                : operation == UNSEEN__REMOVE ? UNSEEN_ERR_UNSUPPORTED
+                                                              : UNSEEN_OK;
     size_t done = 0;
     while (done < n && status == UNSEEN_OK) {
         const size_t slice = n - done < SLICE ? n - done : SLICE;

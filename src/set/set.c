@@ -402,6 +402,7 @@ void unseen__set_swap_filters(struct unseen_set *a, struct unseen_set *b)
     const unsigned shard_bits = a->shard_bits;
     const bool shared = a->shared;
     const bool fetches = a->fetches;
+    const bool is_lost = a->is_lost;
     struct unseen_set *recent = a->recent;
     struct unseen__stash *allowed = a->allowed;
     a->ops = b->ops;
@@ -409,6 +410,7 @@ void unseen__set_swap_filters(struct unseen_set *a, struct unseen_set *b)
     a->shard_bits = b->shard_bits;
     a->shared = b->shared;
     a->fetches = b->fetches;
+    a->is_lost = b->is_lost;
     a->recent = b->recent;
     a->allowed = b->allowed;
     b->ops = ops;
@@ -416,6 +418,7 @@ void unseen__set_swap_filters(struct unseen_set *a, struct unseen_set *b)
     b->shard_bits = shard_bits;
     b->shared = shared;
     b->fetches = fetches;
+    b->is_lost = is_lost;
     b->recent = recent;
     b->allowed = allowed;
 }

@@ -32,6 +32,7 @@ struct unseen_set {
     unsigned shard_bits;
     bool shared;  /* take the locks */
     bool fetches; /* pages are read when they are first needed */
+    bool is_lost; /* not all keys are there, and the set answers nothing; it fetches */
     /* NULL, or the keys since the pages were written, of a set whose pages stay in their file. It
      * makes the same keys. */
     struct unseen_set *recent;
@@ -273,7 +274,7 @@ enum unseen_status unseen__set_run_shared(const struct unseen_set *set,
                                           uint8_t *verdicts, size_t *ndone);
 
 /* paged.c: the operation on a set with recent keys. Errors: UNSUPPORTED (a removal), those of
- * unseen__compact_ask and of adding. */
+ * unseen__compact_ask and of adding; STOPPED, of each operation on a set that is lost. */
 enum unseen_status unseen__paged_run(const struct unseen_set *set, enum unseen__operation operation,
                                      const struct unseen_key *keys, size_t n, uint8_t *verdicts,
                                      size_t *ndone_out);
@@ -288,7 +289,7 @@ UNSEEN_INLINE enum unseen_status unseen__set_run_filters(const struct unseen_set
     enum unseen_status status = UNSEEN_OK;
     if (operation == UNSEEN__REMOVE && !set->ops->remove) {
         status = UNSEEN_ERR_UNSUPPORTED;
-    } else if (UNSEEN_UNLIKELY(set->fetches) && set->recent) {
+    } else if (UNSEEN_UNLIKELY(set->fetches) && (set->recent || set->is_lost)) {
         return unseen__paged_run(set, operation, keys, n, verdicts, ndone_out);
     } else if (UNSEEN_UNLIKELY(set->fetches)) {
         status = unseen__set_fetch_keys(set, keys, n, operation == UNSEEN__CONTAINS);

@@ -140,7 +140,8 @@ enum unseen_status unseen__image_find(const struct unseen_store *store, struct u
     const struct unseen__log_header *log = &store->log.header;
     if (memcmp(image->header.id, log->id, UNSEEN__ID_LEN) != 0 ||
         is_before_head(&image->header, log)) {
-        status = UNSEEN_ERR_MISSING; /* it belongs to a log that was here before */
+        /* it belongs to a log that was here before */
+        status = unseen__error_status(error, UNSEEN_ERR_MISSING, image->path);
     } else {
         status = image_check_log(store, image, output_out, log_is_damaged_out, error);
     }

@@ -125,9 +125,9 @@ static enum unseen_status change_slice(struct unseen_store *store, enum unseen__
 
 static enum unseen_status check_changeable(struct unseen_store *store)
 {
-    return unseen__sweep_has_begun(store) ? UNSEEN_ERR_UNSUPPORTED
-           : store->log.writable          ? unseen__committer_status(&store->committer)
-                                          : UNSEEN_ERR_READONLY;
+    const enum unseen_status status =
+        store->log.writable ? unseen__committer_status(&store->committer) : UNSEEN_ERR_READONLY;
+    return status == UNSEEN_OK && unseen__sweep_has_begun(store) ? UNSEEN_ERR_UNSUPPORTED : status;
 }
 
 /* ---- removing ----
@@ -322,7 +322,7 @@ enum unseen_status unseen_store_contains(const struct unseen_store *store,
                                          const struct unseen_bytes *items, size_t n,
                                          uint8_t *verdicts, size_t *ndone_out)
 {
-    return unseen__sweep_has_begun(store)
+    return store->sweep.nparts > 0 && !store->sweep.is_broken
                ? UNSEEN_ERR_UNSUPPORTED
                : unseen_set_contains(store->set, items, n, verdicts, ndone_out);
 }
@@ -695,7 +695,8 @@ static enum unseen_status store_finish(struct unseen_store *store, struct unseen
     const bool has_name = unseen__log_has_name(&store->log);
     if (store->sweep.in_parts || unseen__sweep_has_begun(store)) {
         status = has_name ? finish_parts(store, all_committed, error) : UNSEEN_OK;
-        const enum unseen_status ended = unseen__log_append_end(&store->log, NULL);
+        const enum unseen_status ended =
+            unseen__log_append_end(&store->log, status == UNSEEN_OK ? error : NULL);
         status = status == UNSEEN_OK ? ended : status;
         return status == UNSEEN_OK ? UNSEEN_OK : image_failed(status, error);
     }

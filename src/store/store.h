@@ -68,7 +68,8 @@ struct unseen__sweep {
     uint64_t memory; /* the limit for the set; 0: none */
     bool in_parts;   /* the set has the pages of the image in their file */
     bool is_refused; /* the log has changes since that a set in parts cannot take */
-    bool is_broken;  /* a sweep of its own has failed, and not all keys are in the set */
+    bool is_broken;  /* a sweep has failed, and not all keys are in the set */
+    bool is_loaded;  /* the next part */
 
     /* The records that the image does not cover. */
     uint64_t from;

@@ -80,8 +80,9 @@ static enum unseen_status make_recent(struct unseen_store *store, struct unseen_
     options.fpr = fmin(options.fpr, unseen__lowest_rate(header->key_bits));
     options.cpu = store->cpu;
     options.allocator = &store->allocator;
-    return unseen__set_create(&store->set->recent, &options, store->url, &header->secret, NULL,
-                              error);
+    const enum unseen_status status =
+        unseen__set_create(&store->set->recent, &options, store->url, &header->secret, NULL, error);
+    return unseen__error_prefix(error, status, store->log.path);
 }
 
 /* Gives a set in memory many parts. */
@@ -274,17 +275,29 @@ static enum unseen_status begin(struct unseen_store *store, unsigned bits,
     return UNSEEN_OK;
 }
 
+/* The set has been taken apart, and is not put together again: it answers nothing, and there will be
+ * no image of it. Returns the status. */
+static enum unseen_status give_up(struct unseen_store *store, enum unseen_status status)
+{
+    store->sweep.is_broken = true;
+    store->set->fetches = true;
+    store->set->is_lost = true;
+    return status;
+}
+
 static enum unseen_status load_part(struct unseen_store *store, struct unseen_error *error)
 {
-    const struct unseen__sweep *s = &store->sweep;
+    struct unseen__sweep *s = &store->sweep;
     const struct unseen__part loaded = {store->set, s->bits, s->ndropped};
-    const enum unseen_status status = unseen__set_load_part(&loaded);
+    enum unseen_status status = unseen__set_load_part(&loaded);
     if (status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_IO) {
         unseen__image_report_unread(store, status, error);
-        return status;
+    } else {
+        status = status == UNSEEN_OK ? add_since(store, s->ndropped, error)
+                                     : unseen__error_status(error, status, store->log.path);
     }
-    return status == UNSEEN_OK ? add_since(store, s->ndropped, error)
-                               : unseen__error_status(error, status, store->log.path);
+    s->is_loaded = status == UNSEEN_OK;
+    return status == UNSEEN_OK ? UNSEEN_OK : give_up(store, status);
 }
 
 static enum unseen_status save_part(struct unseen_store *store, struct unseen_error *error)
@@ -294,14 +307,18 @@ static enum unseen_status save_part(struct unseen_store *store, struct unseen_er
     enum unseen_status status =
         unseen__image_put_pages(&s->image, unseen__set_next_of_part, &saved, error);
     if (status != UNSEEN_OK) {
-        return status;
+        return give_up(store, status);
     }
     status = unseen__set_keep_part(&saved);
     if (status == UNSEEN_OK) {
         status = unseen__set_drop_part(&saved);
     }
+    if (status != UNSEEN_OK) {
+        return give_up(store, unseen__error_status(error, status, store->log.path));
+    }
+    s->is_loaded = false;
     s->ndropped++;
-    return unseen__error_status(error, status, store->log.path);
+    return UNSEEN_OK;
 }
 
 enum unseen_status unseen_store_load_part(struct unseen_store *store, unsigned bits, uint64_t part,
@@ -314,7 +331,8 @@ enum unseen_status unseen_store_load_part(struct unseen_store *store, unsigned b
     if (!store->log.writable) {
         return unseen__store_not_writable(store, error);
     }
-    if ((!is_first && (s->nparts == 0 || bits != s->bits)) || part != s->ndropped) {
+    if ((!is_first && (s->nparts == 0 || bits != s->bits)) || part != s->ndropped || s->is_loaded ||
+        s->is_broken) {
         return unseen__error_plain(error, UNSEEN_ERR_ARGUMENT);
     }
     if (is_first) {
@@ -340,7 +358,7 @@ enum unseen_status unseen_store_save_part(struct unseen_store *store, unsigned b
                                           struct unseen_error *error)
 {
     const struct unseen__sweep *s = &store->sweep;
-    return s->nparts == 0 || bits != s->bits || part != s->ndropped
+    return !s->is_loaded || bits != s->bits || part != s->ndropped || s->is_broken
                ? unseen__error_plain(error, UNSEEN_ERR_ARGUMENT)
                : save_part(store, error);
 }
@@ -366,7 +384,8 @@ enum unseen_status unseen__sweep_finish(struct unseen_store *store, bool all_com
 {
     const struct unseen__sweep *s = &store->sweep;
     const bool knows_output = !store->committer.output_name || store->output.closed;
-    const bool is_whole = s->has_image && s->ndropped == s->nparts && s->nnew == s->nnoted;
+    const bool is_whole =
+        s->has_image && !s->is_broken && s->ndropped == s->nparts && s->nnew == s->nnoted;
     return is_whole && all_committed && knows_output ? unseen__image_save_swept(store, error)
                                                      : UNSEEN_OK;
 }
@@ -457,28 +476,26 @@ static enum unseen_status leave_memory(struct unseen_store *store, struct unseen
     enum unseen_status status =
         unseen__set_create(&set, &options, store->url, &store->log.header.secret, NULL, error);
     if (status != UNSEEN_OK) {
-        return status;
+        return unseen__error_prefix(error, status, store->log.path);
     }
     unseen__set_swap_filters(store->set, set);
     unseen_set_free(set);
     store->sweep.in_parts = true;
     store->info.in_parts = true;
     status = store->info.image_covers > 0 ? use_image(store, error) : UNSEEN_OK;
+    if (status == UNSEEN_ERR_MISSING) { /* removed since: the log has all */
+        store->sweep.from = UNSEEN__RECORDS_OFFSET;
+        store->sweep.number = 0;
+        status = UNSEEN_OK;
+    }
     return status == UNSEEN_OK && !store->set->fetches ? make_parts(store, error) : status;
 }
 
-enum unseen_status unseen__sweep_self(struct unseen_store *store, struct unseen_error *error)
+/* Part after part to a new image, which the set is taken from then. */
+static enum unseen_status sweep_all(struct unseen_store *store, struct unseen_error *error)
 {
-    struct unseen__sweep *s = &store->sweep;
-    enum unseen_status status = unseen__sweep_check(store, error);
-    s->is_broken = status == UNSEEN_OK; /* until all is there again */
-    if (status == UNSEEN_OK && !s->in_parts) {
-        status = leave_memory(store, error);
-    }
-    const unsigned bits = unseen_set_part_bits(store->set);
-    if (status == UNSEEN_OK) {
-        status = begin(store, bits < PART_BITS_MAX ? bits : PART_BITS_MAX, error);
-    }
+    const struct unseen__sweep *s = &store->sweep;
+    enum unseen_status status = UNSEEN_OK;
     while (status == UNSEEN_OK && s->ndropped < s->nparts) {
         status = load_part(store, error);
         status = status == UNSEEN_OK ? save_part(store, error) : status;
@@ -490,9 +507,25 @@ enum unseen_status unseen__sweep_self(struct unseen_store *store, struct unseen_
         unseen__sweep_release(store);
         status = use_image(store, error);
     }
-    if (status == UNSEEN_OK) {
-        status = add_waiting(store, error);
+    return status == UNSEEN_OK ? add_waiting(store, error) : status;
+}
+
+/* If it fails before the set is taken apart, nothing has changed. */
+enum unseen_status unseen__sweep_self(struct unseen_store *store, struct unseen_error *error)
+{
+    const bool leaves = !store->sweep.in_parts;
+    enum unseen_status status = unseen__sweep_check(store, error);
+    if (status != UNSEEN_OK) {
+        return status;
     }
-    s->is_broken = s->is_broken && status != UNSEEN_OK;
-    return status;
+    status = leaves ? leave_memory(store, error) : UNSEEN_OK;
+    const unsigned bits = unseen_set_part_bits(store->set);
+    if (status == UNSEEN_OK) {
+        status = begin(store, bits < PART_BITS_MAX ? bits : PART_BITS_MAX, error);
+    }
+    if (status != UNSEEN_OK) {
+        return leaves ? give_up(store, status) : status;
+    }
+    status = sweep_all(store, error);
+    return status == UNSEEN_OK ? UNSEEN_OK : give_up(store, status);
 }

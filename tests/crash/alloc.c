@@ -3,8 +3,10 @@
  * Every allocation of the store fails once, and all from each one on: of making it, opening it
  * (with an image, from the log, with a torn end, with a damaged header), adding, committing,
  * writing an image, merging (into a new store, and into one that exists), rewriting itself,
- * rewriting, verifying and repairing. The answer is NOMEM, or the library has done without; nothing
- * leaks; and afterwards the store is what was committed.
+ * rewriting, verifying and repairing; and of a store with a limit of memory: opening it in parts,
+ * asking it by pages, sweeping it as it is opened, by a commit and at close, and leaving memory.
+ * The answer is NOMEM, or the library has done without; nothing leaks; and afterwards the store is
+ * what was committed.
  *
  *     crash_alloc [PLANT]
  *
@@ -20,6 +22,7 @@
 #include <unistd.h>
 
 #include "pair.h"
+#include "parts.h"
 
 enum {
 #ifdef TEST_AGAIN
@@ -304,6 +307,104 @@ static enum unseen_status repair(void)
     return unseen_store_repair(crash_path("s"), &health, NULL, NULL, NULL);
 }
 
+/* ---- A limit of memory ---- */
+
+static struct {
+    char *log; /* of the store in parts */
+    size_t log_len;
+    char *image;
+    size_t image_len;
+    char *few; /* the log of the one in memory */
+    size_t few_len;
+    uint64_t nbefore;    /* keys of the store before the run, */
+    uint64_t nanswered;  /* and with those that a call was given, */
+    uint64_t ncommitted; /* and with those that were committed */
+    bool is_new_again;   /* a key that the store had, or that was NEW before */
+    bool is_nameless;    /* an error does not name the file */
+    bool is_swept;       /* by a commit */
+} parts;
+
+static void check_error(enum unseen_status status, const struct unseen_error *error)
+{
+    parts.is_nameless |= status != UNSEEN_OK && !strstr(error->text, crash_path("s"));
+}
+
+/* Adds keys to `end`, or until a commit has swept. */
+static enum unseen_status add_to_parts(struct unseen_store *store, uint64_t end)
+{
+    struct unseen_store_info info = {.size = sizeof(info)};
+    struct unseen_error error = {.status = UNSEEN_OK};
+    enum unseen_status status = unseen_store_info(store, &info);
+    const uint64_t covers = info.image_covers;
+    while (status == UNSEEN_OK && parts.nanswered < end && info.image_covers == covers) {
+        size_t ndone = 0;
+        status = parts_add(store, parts.nanswered, parts.nanswered + PARTS_BATCH, &ndone);
+        parts.nanswered += ndone;
+        if (status == UNSEEN_OK) {
+            status = unseen_store_commit(store, &error);
+            check_error(status, &error);
+            parts.ncommitted = status == UNSEEN_OK ? parts.nanswered : parts.ncommitted;
+            (void)unseen_store_info(store, &info);
+        }
+    }
+    parts.is_swept = info.image_covers != covers;
+    return status;
+}
+
+static enum unseen_status use_parts(uint64_t nmore)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    struct unseen_store *store = NULL;
+    enum unseen_status status = parts_open(&store, crash_path("s"), UNSEEN_STORE_WRITE, &error);
+    check_error(status, &error);
+    if (status != UNSEEN_OK) {
+        return status;
+    }
+    const struct unseen_set *set = unseen_store_set(store);
+    parts.is_new_again |= !parts_has(set, 0, parts.nbefore, PARTS_STEP * 8, true);
+    status = add_to_parts(store, parts.nbefore + nmore);
+    parts.is_new_again |= !parts_has(set, 0, parts.nanswered, PARTS_STEP, true);
+    const enum unseen_status closed = unseen_store_close(store, &error);
+    check_error(closed, &error);
+    /* An image that is not written costs no key. */
+    return first_of(status, closed == UNSEEN_ERR_IMAGE ? UNSEEN_ERR_NOMEM : closed);
+}
+
+static enum unseen_status ask_parts(void)
+{
+    return use_parts(PARTS_BATCH);
+}
+
+static enum unseen_status commit_sweeps(void)
+{
+    return use_parts(SIZE_MAX / 2);
+}
+
+static enum unseen_status close_sweeps(void)
+{
+    return use_parts(5 * PARTS_BATCH);
+}
+
+static void prepare_parts(void)
+{
+    crash_write(crash_path("s"), parts.log, parts.log_len);
+    crash_write(crash_path("s.image"), parts.image, parts.image_len);
+    parts.nbefore = PARTS_NKEYS;
+}
+
+/* Too much log for a set of recent keys. */
+static void prepare_long_log(void)
+{
+    crash_write(crash_path("s"), parts.log, parts.log_len);
+    parts.nbefore = PARTS_NKEYS;
+}
+
+static void prepare_few(void)
+{
+    crash_write(crash_path("s"), parts.few, parts.few_len);
+    parts.nbefore = PARTS_NFEW;
+}
+
 static void prepare_nothing(void)
 {
 }
@@ -366,6 +467,11 @@ static const struct situation {
     {"rewrite", prepare_image, rewrite, true},
     {"verify", prepare_image, verify, true},
     {"repair", prepare_damaged, repair, true},
+    {"ask and add in parts", prepare_parts, ask_parts, false},
+    {"sweep as it is opened", prepare_long_log, ask_parts, false},
+    {"sweep by a commit", prepare_parts, commit_sweeps, false},
+    {"sweep at close", prepare_parts, close_sweeps, false},
+    {"leave memory", prepare_few, commit_sweeps, false},
 };
 
 /* ---- Judging --------------------------------------------------------------------------------- */
@@ -484,10 +590,45 @@ static void judge_later(const struct situation *s, struct unseen_store *store)
     }
 }
 
+/* The store has the keys of before and those that were committed, and no file is left. */
+static void judge_parts(const struct situation *s)
+{
+    struct unseen_store *store = NULL;
+    if (parts.is_new_again) {
+        wrong(s, "a key that was there is new");
+    }
+    if (parts.is_nameless) {
+        wrong(s, "an error without the name of the file");
+    }
+    if (crash_exists(crash_path("s.image.unseen-new"))) {
+        wrong(s, "half of an image is left");
+    }
+    if (unseen_store_open(&store, crash_path("s"), NULL, NULL) != UNSEEN_OK) {
+        wrong(s, "the store cannot be opened any more");
+        return;
+    }
+    const struct unseen_set *set = unseen_store_set(store);
+    if (!parts_has(set, 0, parts.nbefore, PARTS_STEP, false) ||
+        !parts_has(set, parts.nbefore, parts.ncommitted, 1, false)) {
+        wrong(s, "what was committed is lost");
+    }
+    if (parts_has(set, parts.nanswered, parts.nanswered + 1, 1, false)) {
+        wrong(s, "a key that nobody added is there");
+    }
+    crash_require(unseen_store_close(store, NULL) == UNSEEN_OK, "close");
+    if (verify() != UNSEEN_OK) {
+        wrong(s, "verify finds damage");
+    }
+}
+
 /* The store is what was committed. */
 static void judge_store(const struct situation *s)
 {
     struct unseen_store *store = NULL;
+    if (parts.nbefore > 0) {
+        judge_parts(s);
+        return;
+    }
     const bool damaged = s->act == repair;
     if (s->prepare == prepare_nothing && !crash_exists(crash_path("s"))) {
         if (ncommitted > 0) {
@@ -583,6 +724,18 @@ static void make_more(void)
     crash_require(unseen_store_close(store, NULL) == UNSEEN_OK, "close");
 }
 
+static void make_parts(void)
+{
+    crash_clear();
+    parts_make(crash_path("s"), PARTS_NKEYS);
+    parts.log = crash_read(crash_path("s"), &parts.log_len);
+    parts.image = crash_read(crash_path("s.image"), &parts.image_len);
+    crash_require(parts.log && parts.image, "an image");
+    crash_clear();
+    parts_make(crash_path("s"), PARTS_NFEW);
+    parts.few = crash_read(crash_path("s"), &parts.few_len);
+}
+
 /* ---- Cases ----------------------------------------------------------------------------------- */
 
 /* False if there are fewer allocations than that. */
@@ -590,7 +743,12 @@ static bool run_case(const struct situation *s, unsigned long fail_at, bool fail
                      const char *plant)
 {
     crash_clear();
+    parts.nbefore = 0;
     s->prepare();
+    parts.nanswered = parts.nbefore;
+    parts.ncommitted = parts.nbefore;
+    parts.is_new_again = false;
+    parts.is_nameless = false;
     nhanded = 0;
     ncommitted = 0;
     const long nlive = memory.nlive;
@@ -603,6 +761,7 @@ static bool run_case(const struct situation *s, unsigned long fail_at, bool fail
     const bool reached = memory.ncalls >= fail_at;
     if (!reached) {
         crash_require(status == UNSEEN_OK, "a run in which nothing fails");
+        crash_require(s->act != commit_sweeps || parts.is_swept, "a sweep by a commit");
         memory.fail_at = 0;
         return false;
     }
@@ -622,14 +781,26 @@ static bool run_case(const struct situation *s, unsigned long fail_at, bool fail
     return true;
 }
 
+/* From one case to the next: those with parts take long. */
+static unsigned long stride(const struct situation *s)
+{
+    const bool is_long =
+        s->prepare == prepare_parts || s->prepare == prepare_long_log || s->prepare == prepare_few;
+    return !crash_brief() ? 1 : is_long ? 16 : STEP;
+}
+
 static void run_situations(const char *plant)
 {
+    const char *only = getenv("UNSEEN_CRASH_ONLY");
     for (size_t i = 0; i < sizeof(situations) / sizeof(situations[0]); i++) {
-        for (int after = 0; after < 2 && (pair_window == 0 || situations[i].window); after++) {
-            const unsigned long step = crash_brief() ? STEP : 1;
+        const struct situation *s = &situations[i];
+        const bool is_left_out =
+            (pair_window > 0 && !s->window) || (only && strcmp(only, s->name) != 0);
+        const unsigned long step = stride(s);
+        for (int after = 0; after < 2 && !is_left_out; after++) {
             const unsigned long first = 1 + (after ? step / 2 : 0);
             unsigned long n = first;
-            while (run_case(&situations[i], n, after, plant)) {
+            while (run_case(s, n, after, plant)) {
                 crash_require((n += step) < SITE_MAX, "an end of the allocations");
             }
             crash_require(n > first, "allocations");
@@ -640,6 +811,7 @@ static void run_situations(const char *plant)
 int main(int argc, char **argv)
 {
     const char *plant = argc > 1 ? argv[1] : NULL;
+    make_parts();
     pair_make(&pair, crash_path("s"), 3);
     make_dead();
     make_more();
@@ -653,6 +825,9 @@ int main(int argc, char **argv)
     run_situations(plant);
     pair_free(&pair);
     free(dead_log);
+    free(parts.log);
+    free(parts.image);
+    free(parts.few);
     printf("%llu failing allocations; the library did without %llu of them; %llu failed\n",
            (unsigned long long)ncases, (unsigned long long)ndone_without,
            (unsigned long long)nwrong);
