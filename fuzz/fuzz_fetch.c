@@ -4,7 +4,8 @@
  * with its table. Each 6 bytes that follow are a change: to the table, to a page, to another chunk,
  * or to the length that can be read; the target corrects the checksum of a changed page on demand.
  *
- * A set is refused or open. If it is open, a question is answered or refused as CORRUPT, the same
+ * The set is opened twice: its pages are kept, or they stay in their file and keys are added to a
+ * second set (set/paged.c). A set is refused or open. If it is open, a question is answered or refused as CORRUPT, the same
  * each time, and a member is never taken for absent unless the table, or a page under a right
  * checksum, was changed. If all pages are taken, the set is sound, and a copy of it has the same
  * bytes. */
@@ -119,7 +120,8 @@ static void change(struct lie *lie, const uint8_t *c)
     }
 }
 
-static void ask(const struct lie *lie, struct unseen_set *set)
+/* The answers of the set, kept pages or not; 0xEE: none. */
+static void ask(const struct lie *lie, struct unseen_set *set, uint8_t answers[NMEMBERS])
 {
     for (uint64_t i = 0; i < NMEMBERS; i++) {
         const struct unseen_key key = test_key(i * 5);
@@ -131,7 +133,47 @@ static void ask(const struct lie *lie, struct unseen_set *set)
         require(status[0] == status[1] && verdicts[0] == verdicts[1]);
         require(status[0] == UNSEEN_OK || (status[0] == UNSEEN_ERR_CORRUPT && verdicts[0] == 0xEE));
         require(status[0] != UNSEEN_OK || lie->resealed || verdicts[0] == UNSEEN_SEEN);
+        answers[i] = verdicts[0];
     }
+}
+
+/* A key that is added is new once, and no member is added. */
+static void add(struct unseen_set *set, const uint8_t answers[NMEMBERS])
+{
+    for (uint64_t i = 0; i < NMEMBERS; i++) {
+        const struct unseen_key keys[2] = {test_key(i * 5), test_key(i + (UINT64_C(1) << 40))};
+        uint8_t first[2] = {0xEE, 0xEE};
+        uint8_t again[2] = {0xEE, 0xEE};
+        for (int k = 0; k < 2; k++) {
+            const enum unseen_status added = unseen_set_add_keys(set, &keys[k], 1, &first[k], NULL);
+            const enum unseen_status asked =
+                unseen_set_contains_keys(set, &keys[k], 1, &again[k], NULL);
+            require(added == asked && (added == UNSEEN_OK || added == UNSEEN_ERR_CORRUPT));
+            require(added != UNSEEN_OK || again[k] == UNSEEN_SEEN);
+        }
+        require(first[0] == answers[i]);
+    }
+}
+
+/* The same image, whose pages stay where they are. */
+static void ask_late(struct lie *lie, const struct unseen_set_options *options,
+                     const uint8_t answers[NMEMBERS])
+{
+    struct unseen_set *set = NULL;
+    uint8_t late[NMEMBERS];
+    lie->pages.is_late = true;
+    lie->pages.nreleased = 0;
+    require(test_pages_open(&lie->pages, options, &set) == UNSEEN_OK);
+    require(unseen__set_create(&set->recent, options, NULL, &set->hasher.secret, NULL, NULL) ==
+            UNSEEN_OK);
+    ask(lie, set, late);
+    for (size_t i = 0; i < NMEMBERS; i++) {
+        require(late[i] == answers[i] || answers[i] == 0xEE || late[i] == 0xEE);
+        require(lie->resealed || late[i] == answers[i]);
+    }
+    add(set, late);
+    unseen_set_free(set);
+    require(lie->pages.nreleased == 1);
 }
 
 static void use(struct unseen_set *set, const struct unseen_set_options *options)
@@ -160,13 +202,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 1, n = 0; i + CHANGE <= size && n < CHANGES_MAX; i += CHANGE, n++) {
         change(&lie, data + i);
     }
+    uint8_t answers[NMEMBERS];
     const enum unseen_status status = test_pages_open(&lie.pages, &options, &set);
     require(status == UNSEEN_OK || status == UNSEEN_ERR_CORRUPT || status == UNSEEN_ERR_MISMATCH);
     if (status == UNSEEN_OK) {
-        ask(&lie, set);
+        ask(&lie, set, answers);
         use(set, &options);
         unseen_set_free(set);
         require(lie.pages.nreleased == 1);
+        ask_late(&lie, &options, answers);
     }
     require(counting.nlive == 0);
     free(lie.pages.table);
