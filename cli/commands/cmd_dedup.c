@@ -474,6 +474,16 @@ static bool continues(const struct options *o)
     return o->seen.path && !is_check(o);
 }
 
+/* What a limit of memory says nothing about; NULL: it is a store, or will be one. */
+static const char *without_limit(const struct options *o)
+{
+    if (address_is_server(o->seen.path)) {
+        return "a server";
+    }
+    const enum stores_type type = is_check(o) ? stores_type_of(o->seen.path) : STORES_STORE;
+    return type == STORES_LIST ? "a list" : type == STORES_FOREIGN ? "a foreign filter" : NULL;
+}
+
 /* Checks that no input of lines is a store. */
 static bool check_stores(const struct options *o)
 {
@@ -483,9 +493,10 @@ static bool check_stores(const struct options *o)
         message_hint("%s >> %s", typed_without("output tee"), typed_quoted(o->print.output));
         return false;
     }
-    if (o->seen.memory > 0 && o->seen.path && address_is_server(o->seen.path)) {
-        message_error("--memory limits the set of a run or of a store, and %s is a server",
-                      o->seen.path);
+    const char *other = o->seen.memory > 0 && o->seen.path ? without_limit(o) : NULL;
+    if (other) {
+        message_error("--memory limits the set of a run or of a store, and %s is %s", o->seen.path,
+                      other);
         message_hint("%s", typed_without("memory"));
         return false;
     }
