@@ -14,6 +14,10 @@
 
 static const unsigned OTHERS_MAY = 0066;
 
+/* With less, the smallest set of recent keys would soon be too large, and be swept by each
+ * commit. */
+#define MEMORY_MIN ((uint64_t)1 << 20)
+
 enum unseen_status unseen__store_options(const struct unseen_store_options *given,
                                          struct unseen_store_options *options_out,
                                          struct unseen_error *error)
@@ -50,6 +54,11 @@ enum unseen_status unseen__store_options(const struct unseen_store_options *give
         return unseen__error_setting(error, UNSEEN_ERR_ARGUMENT, UNSEEN_SETTING_WINDOW,
                                      "a window of %.15g s is not from 1 s to 100 years",
                                      (double)options.window / 1000);
+    }
+    if (options.memory != 0 && options.memory < MEMORY_MIN) {
+        return unseen__error(error, UNSEEN_ERR_ARGUMENT, UNSEEN__NO_OFFSET,
+                             "a limit of memory of %llu bytes is below 1 MiB",
+                             (unsigned long long)options.memory);
     }
     return unseen__shape_check(options.fpr, options.bits_per_key, error);
 }

@@ -28,7 +28,8 @@ enum {
     PATH_LEN = 300
 };
 
-#define LIMIT ((uint64_t)8 << 20)
+#define LIMIT      ((uint64_t)8 << 20)
+#define MEMORY_MIN ((uint64_t)1 << 20)
 
 static char dir[PATH_LEN - 100];
 static char path[PATH_LEN];
@@ -455,6 +456,8 @@ static void test_refused(void)
     CHECK(unlink(image) == 0);
     CHECK(try_open(UNSEEN_STORE_READ, LIMIT, &store) == UNSEEN_ERR_UNSUPPORTED);
     CHECK(strstr(error.text, "too many lines"));
+    CHECK(try_open(UNSEEN_STORE_READ, MEMORY_MIN - 1, &store) == UNSEEN_ERR_ARGUMENT);
+    CHECK(strstr(error.text, path) && strstr(error.text, "is below 1 MiB"));
     keep(true);
     store = open_store(UNSEEN_STORE_READ, LIMIT);
     CHECK(unseen_store_load_part(store, 4, 0, &error) == UNSEEN_ERR_READONLY);
@@ -472,9 +475,12 @@ static void test_refused(void)
     CHECK(unseen_store_load_part(store, bits, 1, &error) == UNSEEN_ERR_ARGUMENT);
     CHECK(unseen_store_save_part(store, bits, 0, &error) == UNSEEN_ERR_ARGUMENT);
     CHECK(unseen_store_load_part(store, bits, 0, &error) == UNSEEN_OK);
+    CHECK(unseen_store_load_part(store, bits, 0, &error) == UNSEEN_ERR_ARGUMENT);
     CHECK(unseen_store_add_keys(store, &other, 1, &verdict, NULL) == UNSEEN_ERR_UNSUPPORTED);
     CHECK(unseen_store_contains(store, &item, 1, &verdict, NULL) == UNSEEN_ERR_UNSUPPORTED);
     CHECK(unseen_store_save_part(store, bits, 1, &error) == UNSEEN_ERR_ARGUMENT);
+    CHECK(unseen_store_save_part(store, bits, 0, &error) == UNSEEN_OK);
+    CHECK(unseen_store_save_part(store, bits, 1, &error) == UNSEEN_ERR_ARGUMENT); /* not loaded */
     test_store_close(store);
     check_store(0, false);
 
@@ -518,6 +524,10 @@ static void test_damage(void)
     }
     CHECK(status == UNSEEN_ERR_CORRUPT);
     CHECK(strstr(error.text, image) && strstr(error.text, "is damaged"));
+    const struct unseen_key key = key_of(0);
+    uint8_t verdict = UNSEEN_NEW;
+    CHECK(unseen_set_contains_keys(unseen_store_set(store), &key, 1, &verdict, NULL) ==
+          UNSEEN_ERR_STOPPED);
     test_store_close(store);
     CHECK(access(new_image, F_OK) != 0);
     CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_ERR_CORRUPT);

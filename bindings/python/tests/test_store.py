@@ -57,7 +57,7 @@ class Store(unittest.TestCase):
             self.assertIs(s.info()["in_parts"], False)
             self.assertEqual(len(s), 1_600_001)
             self.assertTrue(all(s.contains_many(["new", *known])))
-        for memory in "", "2 G", "G", "2GB", "-1", "1e9", "99999999999999999999", f"{1 << 54}K\0", "16777216T", -1, 1 << 64:
+        for memory in "", "2 G", "G", "2GB", "-1", "1e9", "99999999999999999999", f"{1 << 54}K\0", "16777216T", -1, 1 << 64, "1023K", 1:
             with self.assertRaises(unseen.SettingError):
                 unseen.open(self.path, memory=memory)
         for memory in True, 1.5, b"2G", None:
