@@ -966,8 +966,8 @@ struct unseen_store_options {
     uint64_t now;
     bool resets_clock;
 
-    /* A limit for the set, in bytes; 0: none. A store whose set would take more than half of it is
-     * opened in parts ("Stores larger than memory"). */
+    /* A limit for the set, in bytes, from 1 MiB up; 0: none. A store whose set would take more than
+     * half of it is opened in parts ("Stores larger than memory"). */
     uint64_t memory;
 };
 
@@ -1051,7 +1051,7 @@ UNSEEN_API enum unseen_status unseen_store_remove_keys(struct unseen_store *stor
 /* As unseen_set_contains. Open to read or to write.
  *
  * Errors:
- *   - NOMEM: there was no buffer for a URL of about 2,000 bytes or more
+ *   - NOMEM: there was no buffer for a URL of about 2,000 bytes or more; STOPPED: a sweep failed
  *   - CORRUPT or IO: a part of the image cannot be read, so nobody knows the answer;
  *     unseen_store_repair makes the image anew
  * Threads: one.
@@ -1368,12 +1368,12 @@ UNSEEN_API enum unseen_status unseen_store_merge(struct unseen_store *store,
  *   - bits is unseen_set_part_bits of the set before the first part was loaded, or less, but not 0.
  *   - parts come in their order.
  * Errors:
- *   - ARGUMENT: other bits, or another part; a change waits
+ *   - ARGUMENT: other bits, or another part; a change waits; a part before was not saved
  *   - READONLY: the store was opened to be read
  *   - UNSUPPORTED: the store cannot be swept; of unseen_store_open with a store that does not fit,
  *     too, also if keys were removed or allowed since its last image, and of a reader if there are
  *     too many keys since
- *   - CORRUPT, IO, NOMEM: give the sweep up, and close the store
+ *   - CORRUPT, IO, NOMEM: close the store; the set answers nothing any more (STOPPED)
  *   - STOPPED, NOMEM: of unseen_store_note_keys, as of unseen_store_add
  * Threads: one.
  * Time: linear in the keys, and in the bytes of the part. */
