@@ -4,11 +4,11 @@
  * with its table. Each 6 bytes that follow are a change: to the table, to a page, to another chunk,
  * or to the length that can be read; the target corrects the checksum of a changed page on demand.
  *
- * The set is opened twice: its pages are kept, or they stay in their file and keys are added to a
- * second set (set/paged.c). A set is refused or open. If it is open, a question is answered or refused as CORRUPT, the same
- * each time, and a member is never taken for absent unless the table, or a page under a right
- * checksum, was changed. If all pages are taken, the set is sound, and a copy of it has the same
- * bytes. */
+ * The set is opened twice: its pages are kept, or they stay in their file and keys are added to
+ * a second set (set/paged.c). A set is refused or open. If it is open, a question is answered
+ * or refused as CORRUPT, the same each time, and a member is never taken for absent unless the
+ * table, or a page under a right checksum, was changed. If all pages are taken, the set is
+ * sound, and a copy of it has the same bytes. */
 #include "pages_check.h"
 
 #include "pool.h"

@@ -275,8 +275,8 @@ static enum unseen_status begin(struct unseen_store *store, unsigned bits,
     return UNSEEN_OK;
 }
 
-/* The set has been taken apart, and is not put together again: it answers nothing, and there will be
- * no image of it. Returns the status. */
+/* The set has been taken apart, and is not put together again: it answers nothing, and there will
+ * be no image of it. Returns the status. */
 static enum unseen_status give_up(struct unseen_store *store, enum unseen_status status)
 {
     store->sweep.is_broken = true;

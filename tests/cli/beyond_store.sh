@@ -157,12 +157,13 @@ run -s redis://127.0.0.1:1/x --memory 32M last
 expect 2 '' '*'
 holds grep -q '^unseen: error: --memory limits the set of a run or of a store' err
 
-"$UNSEEN" build b.list one
-run check --memory 32M b.list one
+echo http://e.example/ > url
+"$UNSEEN" build b.list url
+run check --memory 32M b.list url
 expect 2 '' 'unseen: error: --memory limits the set of a run or of a store, and b.list is a list
-unseen: hint: unseen check b.list one
+unseen: hint: unseen check b.list url
 '
-run check b.list one
+run check b.list url
 expect 0 '*' ''
 
 # What fits is as ever.
