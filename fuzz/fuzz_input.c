@@ -4,7 +4,8 @@
  * is a size:
  *
  *   - read as a file. Nothing crashes, and bytes and ending are the same whatever the sizes of the
- *     blocks are. Bytes that are not coded come back as they are.
+ *     blocks are, and from a pipe, which has another decoder of gzip. Bytes that are not coded come
+ *     back as they are.
  *   - written in UTF-16 first: comes back as the same text, or as an error if it is not Unicode.
  *
  * Messages are not looked at, and not printed. */
@@ -70,16 +71,33 @@ static int file_of(const void *data, size_t size)
     return fd;
 }
 
+static int pipe_of(const void *data, size_t size)
+{
+    int fds[2];
+    require(pipe2(fds, O_CLOEXEC) == 0 && fcntl(fds[1], F_SETPIPE_SZ, READ_MAX) >= 0);
+    require(write(fds[1], data, size) == (ssize_t)size);
+    (void)close(fds[1]);
+    return fds[0];
+}
+
+static void require_same(const struct outcome *a, const struct outcome *b)
+{
+    require(a->failed == b->failed || a->len >= READ_MAX || b->len >= READ_MAX);
+    const size_t both = a->len < b->len ? a->len : b->len;
+    /* libbz2 does not count all bytes that it writes in front of damage */
+    require(a->len == b->len || both >= READ_MAX || a->failed);
+    require(memcmp(a->data, b->data, both) == 0);
+}
+
 static void check_file(const uint8_t *data, size_t size, size_t piece)
 {
     const int fd = file_of(data, size);
     struct outcome whole = read_all(fd, '\n', READ_MAX);
     struct outcome pieces = read_all(fd, '\n', piece);
-    require(whole.failed == pieces.failed || whole.len >= READ_MAX || pieces.len >= READ_MAX);
-    const size_t both = whole.len < pieces.len ? whole.len : pieces.len;
-    /* libbz2 does not count all bytes that it writes in front of damage */
-    require(whole.len == pieces.len || both >= READ_MAX || whole.failed);
-    require(memcmp(whole.data, pieces.data, both) == 0);
+    const int pipe_fd = pipe_of(data, size);
+    struct outcome piped = read_all(pipe_fd, '\n', piece);
+    require_same(&whole, &pieces);
+    require_same(&piped, &pieces);
     const struct magic *m = magic_find(data, size, false);
     if (m->content == CONTENT_LINES) {
         const size_t len = size - m->mark;
@@ -89,6 +107,8 @@ static void check_file(const uint8_t *data, size_t size, size_t piece)
     }
     free(whole.data);
     free(pieces.data);
+    free(piped.data);
+    (void)close(pipe_fd);
     (void)close(fd);
 }
 

@@ -4,6 +4,7 @@
 
 build_packages="build-essential cmake ninja-build pkg-config
     libxxhash-dev libsodium-dev libidn2-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev libhiredis-dev"
+[ "$(uname -m)" != x86_64 ] || build_packages="$build_packages libisal-dev"
 portable_packages="qemu-user gcc-s390x-linux-gnu libc6-dev-s390x-cross"
 database_packages="postgresql python3-psycopg2 golang-github-lib-pq-dev"
 planner_packages="clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 libxxhash-dev libsodium-dev"

@@ -64,5 +64,8 @@ const struct decoder_format decode_gzip = {
     .step = gzip_step,
     .again = gzip_again,
     .first = 0x1f,
+#ifdef UNSEEN_ISAL
+    .quick = &decode_isal,
+#endif
     .free = gzip_free,
 };

@@ -41,9 +41,13 @@ struct decoder_format {
     bool (*again)(void *decoder);
     unsigned char first; /* with again: the first byte of each member. Zeros between are padding. */
     void (*free)(void *decoder); /* NULL does nothing */
+    /* NULL, or functions that take less time. If they do not come to the end of a member, the
+     * functions above decode the member again, and say what is wrong. */
+    const struct decoder_format *quick;
 };
 
 extern const struct decoder_format decode_gzip;
+extern const struct decoder_format decode_isal; /* the quick functions of gzip */
 extern const struct decoder_format decode_zstd;
 extern const struct decoder_format decode_xz;
 extern const struct decoder_format decode_bzip2;

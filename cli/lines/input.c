@@ -89,6 +89,19 @@ static ssize_t read_raw(void *context, void *buf, size_t cap)
     return in->ended ? 0 : in->failed ? -1 : INPUT_STOP;
 }
 
+/* Goes back in a regular file. */
+static bool back_raw(void *context, uint64_t n)
+{
+    struct input *in = context;
+    if (lseek(in->fd, -(off_t)n, SEEK_CUR) < 0) {
+        message_error("cannot read %s: %s", in->name, strerror(errno));
+        return false;
+    }
+    in->nread -= n;
+    in->ended = false;
+    return true;
+}
+
 /* The source of bytes that were kept. The error behind them has been reported. */
 static ssize_t read_kept(void *context, void *buf, size_t cap)
 {
@@ -144,7 +157,7 @@ static bool open_again(struct input *in, bool standard)
         return false;
     }
     if (in->file->is_kept) {
-        in->top = (struct source){read_kept, in};
+        in->top = (struct source){.read = read_kept, .context = in};
         in->begun = true; /* it has been decoded */
         return true;
     }
@@ -172,7 +185,7 @@ struct input *input_open(const char *name, struct input_wait wait, const struct 
     in->delimiter = o->delimiter;
     in->window_log = o->window_log ? o->window_log : WINDOW_LOG_DEFAULT;
     in->reread = o->reread;
-    in->top = (struct source){read_raw, in};
+    in->top = (struct source){.read = read_raw, .context = in};
     const bool is_again = in->reread && in->reread->is_again;
     if (!(is_again ? open_again(in, standard) : open_file(in, standard))) {
         input_close(in);
@@ -181,6 +194,9 @@ struct input *input_open(const char *name, struct input_wait wait, const struct 
     struct stat st;
     bool regular = in->fd < 0 || (fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode));
     in->can_wait = !regular;
+    if (regular && in->top.read == read_raw && lseek(in->fd, 0, SEEK_CUR) >= 0) {
+        in->top.back = back_raw;
+    }
     if (regular && in->fd >= 0) {
         (void)posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* advice only */
     }

@@ -28,7 +28,8 @@ static bool report_too_large(const struct stage *s)
 bool stage_start(struct stage *s, const void *head, size_t len)
 {
     s->raw = malloc(STAGE_RAW_BYTES);
-    s->decoder = s->raw ? s->format->create(s->window_log) : NULL;
+    s->functions = s->from.back && s->format->quick ? s->format->quick : s->format;
+    s->decoder = s->raw ? s->functions->create(s->window_log) : NULL;
     if (!s->decoder) {
         free(s->raw);
         return report_memory(s);
@@ -43,7 +44,7 @@ bool stage_start(struct stage *s, const void *head, size_t len)
 
 void stage_release(struct stage *s)
 {
-    s->format->free(s->decoder);
+    s->functions->free(s->decoder);
     free(s->raw);
 }
 
@@ -77,23 +78,68 @@ static bool next_member(struct stage *s)
         message_error("%s: garbage after the %s", s->name, s->format->name);
         return false;
     }
-    s->unfinished = s->format->again(s->decoder);
+    s->taken = 0;
+    s->given = 0;
+    s->unfinished = s->functions->again(s->decoder);
     return s->unfinished || report_memory(s);
+}
+
+/* Begins the member again, without the quick functions. False after an error that has been
+ * reported. */
+static bool member_again(struct stage *s)
+{
+    if (!s->from.back(s->from.context, s->taken + (s->len - s->at))) {
+        return false;
+    }
+    s->functions->free(s->decoder);
+    s->functions = s->format;
+    s->decoder = s->format->create(s->window_log);
+    s->at = 0;
+    s->len = 0;
+    s->raw_end = false;
+    return s->decoder || report_memory(s);
+}
+
+/* Takes the bytes out of buf that the quick functions gave before. Returns the number of the
+ * others. */
+static size_t drop_given(struct stage *s, unsigned char *buf, size_t len)
+{
+    const size_t n = s->given < len ? (size_t)s->given : len;
+    if (n > 0) {
+        s->given -= n;
+        memmove(buf, buf + n, len - n);
+    }
+    return len - n;
 }
 
 /* Decodes some of raw; *len_out bytes go to buf. False after an error that has been reported. */
 static bool stage_step(struct stage *s, void *buf, size_t cap, size_t *len_out)
 {
     *len_out = 0;
+    s->holds_more = false;
     if (!s->unfinished && s->format->again) {
         return next_member(s);
     }
     struct decoder_flow flow = {s->raw + s->at, s->len - s->at, buf, cap};
     const char *why = "";
-    const enum decoded status = s->format->step(s->decoder, &flow, &why);
+    const enum decoded status = s->functions->step(s->decoder, &flow, &why);
+    const bool is_quick = s->functions != s->format;
+    if (status == DECODED_DAMAGED && is_quick) {
+        return member_again(s);
+    }
+    const size_t len = cap - flow.nout;
+    s->taken += s->len - s->at - flow.nin;
     s->at = s->len - flow.nin;
-    *len_out = cap - flow.nout;
     s->unfinished = status != DECODED_END;
+    /* At the end of a frame the decoder holds nothing back; another call would begin the next
+     * one. */
+    s->holds_more = len == cap && s->unfinished;
+    if (is_quick) {
+        s->given += len;
+        *len_out = len;
+    } else {
+        *len_out = drop_given(s, buf, len);
+    }
     switch (status) {
     case DECODED_DAMAGED:
         message_error("%s: damaged %s: %s", s->name, s->format->name, why);
@@ -111,6 +157,16 @@ static bool stage_step(struct stage *s, void *buf, size_t cap, size_t *len_out)
     }
 }
 
+/* The data ends within a member. False after an error that has been reported. */
+static bool stage_cut(struct stage *s)
+{
+    if (s->functions != s->format) {
+        return member_again(s);
+    }
+    message_error("%s: %s", s->name, s->format->cut);
+    return false;
+}
+
 /* Returns the bytes that were decoded before some damage first, and the error at the next call. */
 static ssize_t stage_read(void *context, void *buf, size_t cap)
 {
@@ -126,15 +182,11 @@ static ssize_t stage_read(void *context, void *buf, size_t cap)
         }
         size_t len = 0;
         s->failed = !stage_step(s, buf, cap, &len);
-        /* At the end of a frame the decoder holds nothing back; another call would begin the next
-         * one. */
-        s->holds_more = len == cap && s->unfinished;
         if (len > 0) {
             return (ssize_t)len;
         }
-        if (s->raw_end && s->unfinished && !s->failed) {
-            message_error("%s: %s", s->name, s->format->cut);
-            s->failed = true;
+        if (s->raw_end && s->unfinished && !s->holds_more && !s->failed) {
+            s->failed = !stage_cut(s);
         }
     }
     return -1;
@@ -142,5 +194,5 @@ static ssize_t stage_read(void *context, void *buf, size_t cap)
 
 struct source stage_source(struct stage *s)
 {
-    return (struct source){stage_read, s};
+    return (struct source){.read = stage_read, .context = s};
 }

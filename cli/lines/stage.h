@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "lines/decoder.h"
@@ -15,6 +16,8 @@
 struct source {
     ssize_t (*read)(void *context, void *buf, size_t cap);
     void *context;
+    /* Goes back n bytes. False after an error that has been reported. NULL: it cannot. */
+    bool (*back)(void *context, uint64_t n);
 };
 
 struct stage {
@@ -22,7 +25,10 @@ struct stage {
     const struct decoder_format *format;
     unsigned window_log;
     struct source from;
+    const struct decoder_format *functions; /* in use: of format, or its quick ones */
     void *decoder;
+    uint64_t taken;     /* coded bytes of this member so far */
+    uint64_t given;     /* decoded bytes of it that the quick functions gave */
     unsigned char *raw; /* coded bytes that are not decoded yet: raw[at..len) */
     size_t at;
     size_t len;
