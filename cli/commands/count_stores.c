@@ -98,41 +98,38 @@ static bool makes_same_keys(struct unseen_store *store, const char *path,
     return false;
 }
 
-static bool add_store(struct count_stores *c, const struct options *o, struct unseen_store *first,
-                      const char *path, enum unseen_cpu cpu)
+static bool add_store(struct count_stores *c, const struct options *o, struct unseen_store *store)
 {
-    struct unseen_store *store = NULL;
     struct unseen_error error = {.status = UNSEEN_OK};
-    if (!stores_open_to_read(&store, path, &o->seen, cpu)) {
-        return false;
-    }
-    bool counted = makes_same_keys(store, path, first, o->input.files[0]);
     c->nbytes = 0;
     c->key_bits = stores_info(store).key_bits;
-    if (counted) {
-        error.status = unseen_store_keys(store, take_keys, c, &error);
-        counted = error.status == UNSEEN_OK && c->status == UNSEEN_OK;
-        if (error.status != UNSEEN_OK) {
-            stores_report(path, &o->seen, &error);
-        } else if (!counted) {
-            (void)report_set(c->status);
-        }
+    error.status = unseen_store_keys(store, take_keys, c, &error);
+    if (error.status != UNSEEN_OK) {
+        stores_report(o->input.files[c->file], &o->seen, &error);
+    } else if (c->status != UNSEEN_OK) {
+        (void)report_set(c->status);
     }
-    (void)unseen_store_close(store, NULL); /* was only read */
-    return counted;
+    return error.status == UNSEEN_OK && c->status == UNSEEN_OK;
 }
 
+/* The first store stays open, as the others are compared with it. */
 static bool add_stores(struct count_stores *c, const struct options *o, enum unseen_cpu cpu)
 {
+    const char *const *paths = o->input.files;
     struct unseen_store *first = NULL;
-    if (!stores_open_to_read(&first, o->input.files[0], &o->seen, cpu)) {
+    if (!stores_open_to_read(&first, paths[0], &o->seen, cpu)) {
         return false;
     }
-    bool counted = true;
     snprintf(c->profile, sizeof(c->profile), "%s", unseen_set_profile(unseen_store_set(first)));
-    for (size_t i = 0; i < o->input.nfiles && counted; i++) {
-        c->file = i;
-        counted = add_store(c, o, first, o->input.files[i], cpu);
+    bool counted = add_store(c, o, first);
+    for (c->file = 1; c->file < o->input.nfiles && counted; c->file++) {
+        struct unseen_store *store = NULL;
+        counted = stores_open_to_read(&store, paths[c->file], &o->seen, cpu);
+        if (counted) {
+            counted =
+                makes_same_keys(store, paths[c->file], first, paths[0]) && add_store(c, o, store);
+            (void)unseen_store_close(store, NULL); /* was only read */
+        }
     }
     (void)unseen_store_close(first, NULL); /* was only read */
     return counted;
