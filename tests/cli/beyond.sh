@@ -78,7 +78,7 @@ counted() { # ARG...
     same <(grep -v '^memory \|^seconds \|^wrong seen ' err) err1
 }
 counted many.gz second
-counted -k .u --missing=skip json < /dev/null
+brief || counted -k .u --missing=skip json
 "$UNSEEN" add --seed 1 s.unseen many
 "$UNSEEN" add --seed 1 t.unseen second
 counted s.unseen t.unseen
