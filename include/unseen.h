@@ -1051,7 +1051,8 @@ UNSEEN_API enum unseen_status unseen_store_remove_keys(struct unseen_store *stor
 /* As unseen_set_contains. Open to read or to write.
  *
  * Errors:
- *   - NOMEM: there was no buffer for a URL of about 2,000 bytes or more; STOPPED: a sweep failed
+ *   - NOMEM: there was no buffer for a URL of about 2,000 bytes or more
+ *   - STOPPED: a sweep failed ("Stores larger than memory")
  *   - CORRUPT or IO: a part of the image cannot be read, so nobody knows the answer;
  *     unseen_store_repair makes the image anew
  * Threads: one.

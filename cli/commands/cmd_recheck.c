@@ -65,7 +65,16 @@ static bool recheck_put(struct recheck *r, size_t i)
     struct unseen_key asked;
     uint8_t verdict = UNSEEN_NEW;
     memcpy(&asked, key.data, sizeof(asked));
-    (void)unseen_set_contains_keys(unseen_store_set(r->store), &asked, 1, &verdict, NULL);
+    const enum unseen_status status =
+        unseen_set_contains_keys(unseen_store_set(r->store), &asked, 1, &verdict, NULL);
+    if (status != UNSEEN_OK) {
+        message_error("cannot ask %s: %s", r->o->seen.path, unseen_status_string(status));
+        if (status != UNSEEN_ERR_NOMEM) { /* a part of the image cannot be read */
+            message_hint("unseen repair %s", typed_quoted(r->o->seen.path));
+        }
+        r->failed = true;
+        return false;
+    }
     r->nfalse += verdict == UNSEEN_SEEN;
     if (!text_table_add(&r->printed, key.data, key.len)) {
         return recheck_report_memory(r);

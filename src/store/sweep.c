@@ -470,7 +470,7 @@ static enum unseen_status leave_memory(struct unseen_store *store, struct unseen
 {
     struct unseen_set_options options = unseen__header_set_options(&store->log.header);
     struct unseen_set *set = NULL;
-    options.capacity = 0; /* the old set goes first: there is no memory for two */
+    options.capacity = 0; /* the old set is still there: memory has no room for two */
     options.cpu = store->cpu;
     options.allocator = &store->allocator;
     enum unseen_status status =

@@ -87,6 +87,13 @@ seq 3299990 3300010 > asked
 run recheck --memory 32M s.unseen asked
 holds [ "$status $(wc -l < out)" = '0 14' ]
 same out want1
+# A page that cannot be read is no answer, with the limit and without it.
+dd if=/dev/zero of=s.unseen.image bs=64K seek=1 count=200 conv=notrunc 2> /dev/null
+for limit in '' '--memory 32M'; do
+    run recheck $limit s.unseen asked
+    expect 2 '*' '*'
+    holds grep -q '^unseen: hint: unseen repair s.unseen$' err
+done
 rm s.unseen* t.unseen*
 
 # What fits, and nothing at all.

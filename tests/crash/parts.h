@@ -57,7 +57,7 @@ static inline enum unseen_status parts_add(struct unseen_store *store, uint64_t 
 }
 
 /* Whether none of the keys first, first + step, ... before end is answered NEW. A question that
- * fails is no answer. */
+ * fails answers nothing. */
 static inline bool parts_has(const struct unseen_set *set, uint64_t first, uint64_t end,
                              uint64_t step, bool may_fail)
 {
