@@ -12,7 +12,8 @@
 # Clusters are tested with the first server only, unless MODULE_CLUSTER_SECONDS says for how long: then with each.
 #
 # usage: tools/module.sh [NAME...]    NAME: redis70, valkey80, valkey9, asan (these without an argument); by hand also redis82, valkey81, and
-#                                           clients: the tests of redis-py and valkey-py, and crawlee's queue
+#                                           clients: the tests of redis-py and valkey-py, dumps of node-redis and
+#                                           ioredis, and crawlee's queue
 #        PAYLOADS=100000 tools/module.sh asan      (5000; 2000 in the usual run)
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
@@ -82,7 +83,8 @@ make_clients() {
             aiohttp xxhash redis-entraid opentelemetry-api opentelemetry-sdk opentelemetry-exporter-otlp-proto-http &&
         (cd "$to/sources" && ../bin/pip download -q --no-deps --no-binary redis,valkey redis valkey &&
             for archive in ./*.tar.gz; do tar xf "$archive" || exit 1; done) &&
-        sed -i '/^pytestmark = pytest.mark.skip$/d' "$to"/sources/valkey-*/tests/test_bloom.py && : >"$to/ready"
+        sed -i '/^pytestmark = pytest.mark.skip$/d' "$to"/sources/valkey-*/tests/test_bloom.py &&
+        { ! command -v npm || npm install --silent --no-audit --no-fund --prefix "$to/node" redis ioredis; } && : >"$to/ready"
 }
 
 find_asan() {
@@ -108,6 +110,7 @@ run_tests() { # NAME SERVER
     if [ "$1" = clients ]; then
         make_clients >"$log" 2>&1 || return 1
         tests=clients python=$work/clients/bin/python
+        export NODE_PATH=$work/clients/node/node_modules
     fi
     echo "$1: $2"
     (cd tests/module && SERVER=$2 OTHER=$other CLIENTS=$work/clients/sources $fixed "$python" ../run_unittest.py \

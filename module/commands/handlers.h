@@ -70,6 +70,7 @@ server_handler shards_shard;
 
 server_handler scandump_bloom;
 server_handler scandump_cuckoo;
+server_handler scandump_urls;
 
 /* ---- load.c ---- */
 
@@ -77,6 +78,7 @@ server_handler load_unseen;
 server_handler load_bloom_loadchunk;
 server_handler load_bloom_load;
 server_handler load_cuckoo_loadchunk;
+server_handler load_urls_loadchunk;
 
 /* ---- apply.c ---- */
 

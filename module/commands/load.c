@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Values that come in by commands, frame by frame: BF.LOADCHUNK, CF.LOADCHUNK, BF.LOAD, and, for
- * replicas and the AOF, with several frames in a command,
+ * Values that come in by commands, frame by frame: BF.LOADCHUNK, CF.LOADCHUNK, UNSEEN.LOADCHUNK,
+ * BF.LOAD, and, for replicas and the AOF, with several frames in a command,
  *
  *     UNSEEN.LOAD key FIRST|NEXT frame...
  *     UNSEEN.LOAD key DROP
@@ -120,6 +120,11 @@ int load_bloom_loadchunk(struct server_ctx *ctx, struct server_string **argv, in
 int load_cuckoo_loadchunk(struct server_ctx *ctx, struct server_string **argv, int argc)
 {
     return loadchunk(ctx, argv, argc, FAMILY_CUCKOO, ERROR_CF_POSITION);
+}
+
+int load_urls_loadchunk(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    return loadchunk(ctx, argv, argc, FAMILY_URLS, ERROR_LOAD_POSITION);
 }
 
 int load_bloom_load(struct server_ctx *ctx, struct server_string **argv, int argc)

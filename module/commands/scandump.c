@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * BF.SCANDUMP and CF.SCANDUMP: a value goes out frame by frame. */
+ * BF.SCANDUMP, CF.SCANDUMP and UNSEEN.SCANDUMP: a value goes out frame by frame. */
 #include "commands/handlers.h"
 
 #include "keys/keys.h"
@@ -8,11 +8,13 @@
 #include "server/parse.h"
 #include "value/dump.h"
 
-/* Behind the last frame the position is SCAN_END, whose answer ends the dump. */
+/* Behind the last frame the position is scan_end, whose answer ends the dump. A number in
+ * JavaScript and Lua is whole up to 2^53 only. node-redis adds the code of the last digit before it
+ * takes that of '0' away, so scan_end is a little less. The others are below 2^52 + 2^51. */
 static int scandump(struct server_ctx *ctx, struct server_string **argv, int argc,
                     enum family family, enum error position_error)
 {
-    static const long long scan_end = INT64_MAX;
+    static const long long scan_end = 9000000000000000;
     uint8_t buf[DUMP_FRAME_MAX];
     struct value *value;
     long long number;
@@ -45,4 +47,9 @@ int scandump_bloom(struct server_ctx *ctx, struct server_string **argv, int argc
 int scandump_cuckoo(struct server_ctx *ctx, struct server_string **argv, int argc)
 {
     return scandump(ctx, argv, argc, FAMILY_CUCKOO, ERROR_CF_POSITION);
+}
+
+int scandump_urls(struct server_ctx *ctx, struct server_string **argv, int argc)
+{
+    return scandump(ctx, argv, argc, FAMILY_URLS, ERROR_LOAD_POSITION);
 }

@@ -1,8 +1,8 @@
-"""Clients that exist, against the module: redis-py's and valkey-py's own tests of BF.* and CF.*, and the Redis queue of
-crawlee with its Bloom filters.
+"""Clients that exist, against the module: redis-py's and valkey-py's own tests of BF.* and CF.*, dumps by node-redis and
+ioredis, and the Redis queue of crawlee with its Bloom filters.
 
-tools/module.sh clients runs this: CLIENTS is a folder with the unpacked sources of the clients (redis, valkey), and
-this Python has crawlee."""
+tools/module.sh clients runs this: CLIENTS is a folder with the unpacked sources of the clients (redis, valkey), NODE_PATH
+one with the packages of node, if it has them, and this Python has crawlee."""
 
 import asyncio
 import glob
@@ -14,7 +14,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
-from server import OTHER, SERVER, Server
+from server import OTHER, PATIENCE, SERVER, Server, raw_client
 
 CLIENTS = os.environ["CLIENTS"]
 # What RedisBloom has beside BF.* and CF.*, and this module has not.
@@ -58,6 +58,31 @@ class OwnTests(unittest.TestCase):
 
     def test_valkey_py(self):
         self.run_tests("valkey", 2)
+
+
+class Node(unittest.TestCase):
+    def test_dump_loop(self):
+        if not os.path.isdir(os.environ.get("NODE_PATH", "")):
+            self.skipTest("no node, or no packages for it")
+        first, second = Server(), Server()
+        try:
+            call = raw_client(first)
+            items = [f"http://e.com/{i}" for i in range(10000)]
+            call("BF.MADD", "small", *items[:50])
+            call("BF.RESERVE", "sized", "0.001", "100000")
+            call("BF.MADD", "sized", *items)
+            call("CF.INSERT", "counted", "ITEMS", *items, *items[:100])
+            call("UNSEEN.ADD", "urls", *items)
+            call("UNSEEN.CLAIM", "urls", 1000, *[url + "/x" for url in items[:3000]])
+            for family, *keys in ("BF", "small", "sized"), ("CF", "counted"), ("UNSEEN", "urls"):
+                command = ["node", os.path.join(os.path.dirname(os.path.abspath(__file__)), "dump_loop.js"),
+                           str(first.port), str(second.port), family, *keys]
+                ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE,
+                                     check=False)
+                self.assertEqual(ran.stdout, "node-redis RESP2\nnode-redis RESP3\nioredis\n")
+        finally:
+            first.end()
+            second.end()
 
 
 class Json:

@@ -93,7 +93,9 @@ class Single(Case):
 
     def test_dump_by_chunks(self):
         fill(self.raw)
-        for key, family in ("sized", "BF"), ("tight", "BF"), ("cuckoo", "CF"):
+        self.raw("UNSEEN.ADD", "urls", *[f"http://e.com/{i}" for i in range(10000)])
+        self.raw("UNSEEN.CLAIM", "urls", 1000, *[f"http://f.com/{i}" for i in range(3000)])
+        for key, family in ("sized", "BF"), ("tight", "BF"), ("cuckoo", "CF"), ("urls", "UNSEEN"):
             frames = []
             iterator = 0
             while True:
@@ -108,6 +110,8 @@ class Single(Case):
                 self.assertEqual(self.raw(family + ".LOADCHUNK", "loaded", iterator, data), b"OK")
             a, b = self.raw("DEBUG", "DIGEST-VALUE", key, "loaded")
             self.assertEqual(a, b)
+            if family == "UNSEEN":
+                self.assertEqual(self.raw("UNSEEN.CLAIM", "loaded", 1000, "http://f.com/0", "http://g.com/"), [-1, 1])
             self.refused("item exists", family + ".LOADCHUNK", "loaded", *frames[0])
             self.raw("DEL", "loaded")
             self.refused("received bad data", family + ".LOADCHUNK", "loaded", *frames[1])
@@ -123,6 +127,27 @@ class Single(Case):
                 a, b = self.raw("DEBUG", "DIGEST-VALUE", key, "loaded")
                 self.assertEqual(a, b)
                 self.raw("DEL", "loaded")
+
+    def test_dump_loop_in_a_script(self):
+        """Numbers in Lua, as in JavaScript, are whole up to 2^53: the position that ends a dump comes back as it went."""
+        fill(self.raw)
+        self.raw("UNSEEN.CLAIM", "urls0", 1000, *[f"http://f.com/{i}" for i in range(3000)])
+        script = """
+            local n, it, last = 0, 0, 0
+            repeat
+                local r = redis.call(ARGV[1] .. '.SCANDUMP', KEYS[1], it)
+                it = r[1]
+                if it ~= 0 then n, last = n + #r[2], it end
+                if last >= 2^53 then return redis.error_reply('a position of ' .. string.format('%.0f', last)) end
+            until it == 0
+            return n"""
+        for key, family in ("few0", "BF"), ("tight", "BF"), ("count0", "CF"), ("cuckoo", "CF"), ("urls0", "UNSEEN"):
+            nbytes = 0
+            iterator, data = self.raw(family + ".SCANDUMP", key, 0)
+            while iterator:
+                nbytes += len(data)
+                iterator, data = self.raw(family + ".SCANDUMP", key, iterator)
+            self.assertEqual(self.raw("EVAL", script, 1, key, family), nbytes)
 
     def test_limit(self):
         """MAXBYTES refuses, and nothing that was added is lost."""
