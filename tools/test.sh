@@ -8,21 +8,21 @@
 #               tests of the tool, tests with the label "all", the benchmarks, the replays of the fuzz targets
 #     asan      clang, warnings are errors, AddressSanitizer and UBSan: unit tests at the best SIMD level, the crash
 #               harnesses that call the library, the tests of the tool with the label "bytes"
-#               + all tests of the tool, all SIMD levels, unit tests of what others run through, and the sizes
-#               and rates that the release build has
+#               + all tests of the tool, all SIMD levels, unit tests of what others run through, long ones of
+#               stores, failing allocations, and the sizes and rates that the release build has
 #     tsan      the tests with threads, under ThreadSanitizer
 #               + unit/list, unit/list_spill and unit/store, which take minutes there, and more options
 #     fuzz      each fuzz target for a second in the build of asan, starting from its corpus
 #               + for two
 #     portable  unit tests as s390x (big endian), under qemu
-#               + as aarch64, chains, unions and compact filters, windows, spellings of sites, and of stores
-#               more than their files (unit/golden)
+#               + as aarch64, filters, windows, spellings of sites, and of stores more than their files
+#               (unit/golden)
 #     static    cppcheck, shellcheck (tools/static.sh)
 #               + clang-tidy
 #     python    the Python package from a wheel of its sdist (tools/python.sh)
 #               + from the checkout
 #     module    the module in a Redis server, and under AddressSanitizer (tools/module.sh)
-#               + in two Valkey servers
+#               + in two Valkey servers, and steps under AddressSanitizer
 #   in all only:
 #     clang     all of it compiled by clang for a release: unit tests, the replays
 #     packages  the Debian packages, checked by lintian and used in a bare Debian 12; the static tool
@@ -192,7 +192,8 @@ build_asan() {
 # The replays of the fuzz targets are part of the fuzz stage. A planted fault tests its harness, not the code.
 # crash/list takes four minutes here: long_asan has it.
 stage_asan() {
-    local status=0 scripts='-L ^bytes$' slow='^unit/(chain|key_attack|order|rate|site_spellings)/'
+    local status=0 scripts='-L ^bytes$' slow='^unit/(chain|key_attack|list_spill|order|rate|set|site_spellings'
+    slow="$slow|store_filters|store_refresh|store_sweep)/|^crash/alloc\$"
     [ -z "$all" ] || scripts='-R ^cli/ -LE ^once$' slow='^$'
     build_asan unseen unit_tests crash_tests print_urls || return 1
     $fixed ctest --preset asan -R '^(unit|crash)/' -E "^crash/.*/|^crash/list\$|$slow" $not_in_all || status=1
@@ -257,7 +258,8 @@ run_fuzzers() {
 stage_portable() {
     local slow='bitmap|block|key_attack|limits|list|list_changes|list_page|list_parts|list_spill|order|rate'
     slow="$slow|reserve|set|store|store_filters|store_refresh|url_fast|url_node"
-    [ -n "$all" ] || slow="$slow|chain|compact|site_spellings|store_allow|store_fetch|store_sweep|store_window|union|window"
+    [ -n "$all" ] || slow="$slow|chain|compact|counting|list_pitfalls|parts|scrapy|site_spellings|stash|store_allow"
+    [ -n "$all" ] || slow="$slow|store_fetch|store_sweep|store_window|union|window"
     slow="^unit/($slow)/"
     local status=0 arch
     for arch in s390x ${all:+aarch64}; do

@@ -122,7 +122,7 @@ class Pyarrow(unittest.TestCase):
 
     def test_canonical_forms(self):
         """An Arrow array of the canonical forms, with its nulls."""
-        rows = [*ROWS, "not a URL \0", "HTTP://E.com:80/a/../b#c", "http://e.com/" + "ä" * 70_000] * 300
+        rows = [*ROWS, "not a URL \0", "HTTP://E.com:80/a/../b#c", "http://e.com/" + "ä" * 70_000] * (30 if "UNSEEN_TEST_BRIEF" in os.environ else 300)
         for profile in "crawl", "scrapy", "none":
             forms = [None if row is None else unseen.canonicalize(row, profile) for row in rows]
             for array in self.arrays(rows):
