@@ -1398,6 +1398,10 @@ struct unseen_store_health {
     uint64_t torn_bytes; /* the unfinished end that a crash leaves: not a damage */
     bool is_rewritten;   /* by a repair: the damaged log is PATH.damaged now */
     uint64_t note;       /* as in struct unseen_store_info */
+
+    /* Set by the caller: a limit for the set, in bytes; 0: none. A set that takes more than half of
+     * it is compared part by part, and the log is read once for each half of the limit. */
+    uint64_t memory;
 };
 
 /* Reads everything, checks every checksum, and checks that the image has what the log says. Changes

@@ -12,6 +12,7 @@
 #include "print/message.h"
 #include "print/output.h"
 #include "print/typed.h"
+#include "seen/beyond.h"
 #include "seen/bitmaps.h"
 #include "seen/filter_words.h"
 #include "seen/foreign_filters.h"
@@ -179,7 +180,7 @@ static int verify_list(const char *path, const struct options *o, struct output 
 
 static int verify_store(const char *path, const struct options *o, struct output *out)
 {
-    struct unseen_store_health health = {.size = sizeof(health)};
+    struct unseen_store_health health = {.size = sizeof(health), .memory = o->seen.memory};
     struct unseen_error error = {.status = UNSEEN_OK};
     struct finding f = finding_start(out, o, "store", path);
     error.status = unseen_store_verify(path, &health, report_damage, &f, &error);
@@ -258,7 +259,7 @@ int verify_run(const struct options *o, enum unseen_cpu cpu)
     struct output out = {.fd = -1};
     int worst = EXIT_DONE;
     (void)cpu;
-    if (!output_open(&out, NULL)) {
+    if ((o->seen.memory > 0 && !beyond_check(o->seen.memory)) || !output_open(&out, NULL)) {
         return EXIT_TROUBLE;
     }
     for (size_t i = 0; i < o->input.nfiles; i++) {

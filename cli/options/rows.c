@@ -513,6 +513,11 @@ static const struct option_row rows[] = {
      BYTES("SIZE", "a number of bytes from 32M up", "2G", seen.memory, 32 << 20, (uint64_t)1 << 56),
      .more = "Then a line that is printed reads a page of STORE.image. The lines that are gathered for a reading of the store take 100 MiB "
              "beside that."},
+    {0, "memory", COMMAND_VERIFY,
+     "take SIZE of memory at most for the set of a store",
+     BYTES("SIZE", "a number of bytes from 32M up", "2G", seen.memory, 32 << 20, (uint64_t)1 << 56),
+     .more = "The findings are those without the option. STORE.image is compared with the store part by part, and STORE is "
+             "read once for each half of SIZE that the image has. The program itself takes up to 24 MiB beside SIZE."},
     {'n', "dry-run", COMMAND_DEDUP, "do not remember: only what -s and -x have is a repeat", FLAG(seen.dry_run),
      .does = "remembers nothing", .needs = "store exclude", .usage = "-n -s STORE FILE"},
     {'n', "dry-run", COMMAND_SERVE,

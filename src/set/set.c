@@ -593,7 +593,7 @@ enum unseen_status unseen_set_reserve(struct unseen_set *set, uint64_t nkeys)
 
 static bool has_parts(const struct unseen_set *set)
 {
-    return set->ops == &unseen__compact_ops && !set->shared && !set->window && !set->allowed;
+    return set->ops == &unseen__compact_ops && !set->shared && !set->window;
 }
 
 unsigned unseen_set_part_bits(const struct unseen_set *set)

@@ -212,32 +212,43 @@ static enum unseen_status compare_allowed(const struct unseen__log *log, uint64_
 
 /* ---- the image ---- */
 
+/* Says that the store is not what was read before. Returns BUSY. */
+static enum unseen_status report_busy(const struct unseen_store *store, struct unseen_error *error)
+{
+    return unseen__error(error, UNSEEN_ERR_BUSY, UNSEEN__NO_OFFSET,
+                         "%s was changed while it was read: ask again when it is not written",
+                         store->log.path);
+}
+
 struct comparison {
-    const struct unseen_set *set;
+    struct unseen_set *set;             /* of the image; NULL: it has not been loaded */
     const struct unseen_set *reference; /* NULL, or a set that was made from the log */
+    struct unseen__range range;         /* of the keys that are compared */
     uint64_t nsurviving;
     uint64_t nmissing;
+    uint64_t nreplayed; /* keys of the references */
 };
 
 static bool find_missing(void *context, const struct unseen_key *keys, size_t n, uint64_t time)
 {
     (void)time;
     struct comparison *c = context;
-    uint8_t verdicts[512];
-    uint8_t wanted[512];
-    memset(wanted, UNSEEN_SEEN, sizeof(wanted));
-    for (size_t done = 0; done < n;) {
-        const size_t slice = n - done < sizeof(verdicts) ? n - done : sizeof(verdicts);
-        (void)unseen_set_contains_keys(c->set, keys + done, slice, verdicts, NULL);
-        if (c->reference) {
-            (void)unseen_set_contains_keys(c->reference, keys + done, slice, wanted, NULL);
-        }
-        for (size_t i = 0; i < slice; i++) {
-            c->nmissing += verdicts[i] == UNSEEN_NEW && wanted[i] == UNSEEN_SEEN;
-        }
-        done += slice;
+    struct unseen_key chosen[UNSEEN__UNPACK];
+    uint8_t verdicts[UNSEEN__UNPACK];
+    uint8_t wanted[UNSEEN__UNPACK];
+    const size_t nchosen = unseen__range_choose(&c->range, keys, n, chosen);
+    if (nchosen == 0) {
+        return true;
     }
-    c->nsurviving += n;
+    memset(wanted, UNSEEN_SEEN, sizeof(wanted));
+    (void)unseen_set_contains_keys(c->set, chosen, nchosen, verdicts, NULL);
+    if (c->reference) {
+        (void)unseen_set_contains_keys(c->reference, chosen, nchosen, wanted, NULL);
+    }
+    for (size_t i = 0; i < nchosen; i++) {
+        c->nmissing += verdicts[i] == UNSEEN_NEW && wanted[i] == UNSEEN_SEEN;
+    }
+    c->nsurviving += nchosen;
     return true;
 }
 
@@ -261,33 +272,152 @@ static bool asks_for_too_much(const struct unseen__log_header *header, const str
            plan.bits / 8 > always + 2 * stats.memory;
 }
 
-/* Compares the image with a set that is made from the same records: the surviving keys that this
- * set has must be in the image, too. *nkeys_out is the number of keys of this set. */
-static enum unseen_status compare_with_replay(const struct unseen_store *store,
-                                              const struct unseen__image *image, uint64_t horizon,
-                                              struct comparison *c, uint64_t *nkeys_out,
-                                              struct unseen_error *error)
+/* Compares the keys of a range. With replays, a set is made of them from the same records: what
+ * this set lacks is not missing. */
+static enum unseen_status compare_range(const struct unseen_store *store,
+                                        const struct unseen__image_header *image, bool replays,
+                                        struct comparison *c, struct unseen_error *error)
 {
-    const uint64_t end = image->header.log_end;
-    struct unseen_store replayed = {
-        .allocator = store->allocator, .log = store->log, .url = store->url, .cpu = store->cpu};
-    enum unseen_status status = unseen__store_set_make(&replayed, end, end, true, error);
-    if (status == UNSEEN_OK) {
-        const struct unseen__log_head *head = &store->log.header.head;
-        replayed.leaving.horizon = horizon;
+    const struct unseen__log_head *head = &store->log.header.head;
+    struct unseen_store replayed = {.allocator = store->allocator,
+                                    .log = store->log,
+                                    .url = store->url,
+                                    .cpu = store->cpu,
+                                    .sweep = {.memory = store->sweep.memory, .replayed = c->range}};
+    enum unseen_status status = UNSEEN_OK;
+    if (replays) {
+        status = unseen__store_set_make(&replayed, image->log_end, image->log_end, true, error);
+    }
+    if (replays && status == UNSEEN_OK) {
+        replayed.leaving.horizon = image->horizon;
         replayed.log.time = head->time;
-        status = unseen__replay(&replayed, head->offset, head->number, end, error);
+        status = unseen__replay(&replayed, head->offset, head->number, image->log_end, error);
+        c->reference = replayed.set;
+        c->nreplayed += unseen__set_nkeys(replayed.set);
     }
     if (status == UNSEEN_OK) {
-        c->reference = replayed.set;
-        c->nsurviving = 0;
-        c->nmissing = 0;
-        status = unseen__surviving_each(&store->log, end, horizon, false, find_missing, c, error);
-        *nkeys_out = unseen__set_nkeys(replayed.set);
+        status = unseen__surviving_each(&store->log, image->log_end, image->horizon, !replays,
+                                        find_missing, c, error);
     }
+    c->reference = NULL;
     unseen__leaving_release(&replayed);
     unseen_set_free(replayed.set);
     return status;
+}
+
+/* How many parts are compared at a time: one half of the memory is for their pages, or a quarter,
+ * and a quarter for their keys from the log. */
+static uint64_t parts_at_once(const struct unseen_store *store,
+                              const struct unseen__image_header *image, bool replays,
+                              uint64_t nparts)
+{
+    const double room = (double)store->sweep.memory / (replays ? 4 : 2);
+    const double n = (double)nparts * room / ((double)image->npages * UNSEEN__IMAGE_PAGE);
+    return n >= (double)nparts ? nparts : n < 1 ? 1 : (uint64_t)n;
+}
+
+/* Reads the pages of some parts, or gives their memory to the next ones. */
+static enum unseen_status each_part(const struct comparison *c,
+                                    enum unseen_status (*take)(const struct unseen__part *part))
+{
+    enum unseen_status status = UNSEEN_OK;
+    for (uint64_t i = c->range.first; i < c->range.end && status == UNSEEN_OK; i++) {
+        const struct unseen__part part = {c->set, c->range.bits, i};
+        status = take(&part);
+    }
+    return status;
+}
+
+/* Compares all keys, and reads all pages. *is_read_out: false if a page cannot be read, and the
+ * status says why. */
+static enum unseen_status compare_keys(const struct unseen_store *store,
+                                       const struct unseen__image_header *image, bool replays,
+                                       struct comparison *c, bool *is_read_out,
+                                       struct unseen_error *error)
+{
+    const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
+    const bool in_parts = store->sweep.in_parts;
+    const unsigned bits = in_parts ? unseen_set_part_bits(c->set) : 0;
+    c->range.bits = bits < UNSEEN__PART_BITS_MAX ? bits : UNSEEN__PART_BITS_MAX;
+    const uint64_t nparts = (uint64_t)1 << c->range.bits;
+    const uint64_t step = bits > 0 ? parts_at_once(store, image, replays, nparts) : nparts;
+    enum unseen_status status = UNSEEN_OK;
+    c->nsurviving = 0;
+    c->nmissing = 0;
+    for (uint64_t first = 0; first < nparts && status == UNSEEN_OK; first = c->range.end) {
+        c->range.first = first;
+        c->range.end = nparts - first < step ? nparts : first + step;
+        status = bits > 0 ? each_part(c, unseen__set_load_part) : unseen__set_fetch_all(c->set);
+        *is_read_out = status == UNSEEN_OK;
+        if (status == UNSEEN_OK && !no_log) {
+            status = compare_range(store, image, replays, c, error);
+        }
+        if (status == UNSEEN_OK && bits > 0) {
+            status =
+                unseen__error_status(error, each_part(c, unseen__set_drop_part), store->log.path);
+        }
+    }
+    return status;
+}
+
+/* Loads the set of the image. If that was done before, it opens the image again: the pages of a
+ * part are read once. BUSY if it has changed meanwhile. */
+static enum unseen_status load_image(const struct unseen_store *store, struct unseen__image *image,
+                                     struct comparison *c, struct unseen_error *error)
+{
+    const struct unseen__image_header header = image->header;
+    enum unseen_status status = UNSEEN_OK;
+    if (c->set) {
+        unseen_set_free(c->set);
+        c->set = NULL;
+        unseen__image_release(image);
+        status = unseen__image_open(image, &store->log, error);
+        const bool is_same = status == UNSEEN_OK && header.log_end == image->header.log_end &&
+                             header.tail_checksum == image->header.tail_checksum;
+        if (!is_same && status != UNSEEN_ERR_NOMEM && status != UNSEEN_ERR_IO) {
+            return report_busy(store, error);
+        }
+    }
+    return status == UNSEEN_OK ? unseen__image_load(store, image, &c->set, error) : status;
+}
+
+/* Compares the image with the log. *is_damaged_out: a part of it cannot be read; *damage says
+ * which. */
+static enum unseen_status load_and_compare(const struct unseen_store *store,
+                                           struct unseen__image *image, bool replays,
+                                           struct comparison *c, struct unseen_error *damage,
+                                           bool *is_damaged_out, struct unseen_error *error)
+{
+    bool is_read = false;
+    enum unseen_status status = UNSEEN_OK;
+    if (!c->set || store->sweep.in_parts) {
+        status = load_image(store, image, c, damage);
+    }
+    if (status == UNSEEN_OK) {
+        status = compare_keys(store, &image->header, replays, c, &is_read, error);
+        if (is_read) {
+            return status;
+        }
+        unseen__image_report_unread(store, status, damage);
+    }
+    if (status == UNSEEN_ERR_NOMEM || status == UNSEEN_ERR_IO || status == UNSEEN_ERR_BUSY) {
+        if (error) {
+            *error = *damage;
+        }
+        return status;
+    }
+    *is_damaged_out = true;
+    return UNSEEN_OK;
+}
+
+/* Whether the image has other keys than the log. */
+static bool differs(const struct unseen_store *store, const struct comparison *c)
+{
+    /* A key that leaves a window may be one that other keys take for present by then: a filter of
+     * counters counts it on. A replay never adds it. */
+    const bool counts_on = store->log.header.window > 0 && c->set->ops->multiplicity;
+    const uint64_t most = c->nreplayed > c->nsurviving ? c->nreplayed : c->nsurviving;
+    return c->nmissing > 0 || (!counts_on && unseen__set_nkeys(c->set) > most);
 }
 
 /* The image must hold the surviving keys of the records that it covers, and no other key. A set may
@@ -295,79 +425,51 @@ static enum unseen_status compare_with_replay(const struct unseen_store *store,
  * took for seen takes other keys with it, at the false-positive rate. A set made from the log then
  * differs in the same way. */
 static enum unseen_status compare_set(const struct unseen_store *store,
-                                      const struct unseen__reading *r,
-                                      const struct unseen__image *image,
-                                      const struct unseen_set *set, struct unseen_error *damage,
+                                      const struct unseen__reading *r, struct unseen__image *image,
+                                      struct comparison *c, struct unseen_error *damage,
                                       bool *differs_out, struct unseen_error *error)
 {
-    struct comparison c = {.set = set};
-    if (store->log.header.read_features & UNSEEN__FEATURE_NO_LOG) {
-        return UNSEEN_OK;
-    }
-    enum unseen_status status = unseen__surviving_each(
-        &store->log, image->header.log_end, image->header.horizon, true, find_missing, &c, error);
-    if (status != UNSEEN_OK) {
+    const struct unseen__log_header *header = &store->log.header;
+    enum unseen_status status =
+        load_and_compare(store, image, false, c, damage, differs_out, error);
+    if (status != UNSEEN_OK || *differs_out || (header->read_features & UNSEEN__FEATURE_NO_LOG)) {
         return status;
     }
-    const uint64_t nkeys = unseen__set_nkeys(set);
-    /* A key that leaves a window may be one that other keys take for present by then: a filter of
-     * counters counts it on. A replay never adds it. */
-    const bool counts_on = store->log.header.window > 0 && set->ops->multiplicity;
-    uint64_t most = counts_on ? UINT64_MAX : c.nsurviving;
-    *differs_out = c.nmissing > 0 || nkeys > most;
-    const bool removes = r->health.nremoved > 0 || store->log.header.window > 0;
-    if (*differs_out && removes && r->health.lost_bytes == 0 &&
-        !asks_for_too_much(&store->log.header, set)) {
-        uint64_t nreplayed = 0;
-        status = compare_with_replay(store, image, image->header.horizon, &c, &nreplayed, error);
-        if (status != UNSEEN_OK) {
-            return status;
-        }
-        most = nreplayed > most ? nreplayed : most;
-        *differs_out = c.nmissing > 0 || nkeys > most;
+    const bool removes = r->health.nremoved > 0 || header->window > 0;
+    if (removes && r->health.lost_bytes == 0 && differs(store, c) &&
+        (store->sweep.in_parts || !asks_for_too_much(header, c->set))) {
+        status = load_and_compare(store, image, true, c, damage, differs_out, error);
     }
+    if (status != UNSEEN_OK || *differs_out) {
+        return status;
+    }
+    *differs_out = differs(store, c);
     if (*differs_out) {
         (void)unseen__error(damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
                             "%s has %llu keys; the log has %llu, of which the image lacks %llu",
-                            image->path, (unsigned long long)nkeys,
-                            (unsigned long long)c.nsurviving, (unsigned long long)c.nmissing);
-        return UNSEEN_OK;
+                            image->path, (unsigned long long)unseen__set_nkeys(c->set),
+                            (unsigned long long)c->nsurviving, (unsigned long long)c->nmissing);
     }
-    if (r->health.lost_bytes > 0) {
-        return UNSEEN_OK;
-    }
-    status = compare_allowed(&store->log, image->header.log_end, image->header.horizon, set,
-                             differs_out, error);
-    if (status == UNSEEN_OK && *differs_out) {
-        (void)unseen__error(damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
-                            "%s allows other lines than the log", image->path);
-    }
-    return status;
+    return UNSEEN_OK;
 }
 
-static enum unseen_status compare_image(const struct unseen_store *store,
-                                        const struct unseen__reading *r,
+static enum unseen_status compare_image(struct unseen_store *store, const struct unseen__reading *r,
                                         struct unseen__image *image, struct unseen_error *damage,
                                         bool *differs_out, struct unseen_error *error)
 {
-    struct unseen_set *set = NULL;
-    enum unseen_status status = unseen__image_load(store, image, &set, damage);
-    if (status == UNSEEN_OK && (status = unseen__set_fetch_all(set)) != UNSEEN_OK) {
-        unseen__image_report_unread(store, status, damage);
-        unseen_set_free(set);
-    }
-    if (status == UNSEEN_ERR_NOMEM || status == UNSEEN_ERR_IO) {
-        if (error) {
-            *error = *damage;
+    struct comparison c = {.set = NULL};
+    store->sweep.in_parts = unseen__sweep_is_due(store, image->header.npages, 0);
+    enum unseen_status status = compare_set(store, r, image, &c, damage, differs_out, error);
+    const bool no_log = store->log.header.read_features & UNSEEN__FEATURE_NO_LOG;
+    if (status == UNSEEN_OK && !*differs_out && !no_log && r->health.lost_bytes == 0) {
+        status = compare_allowed(&store->log, image->header.log_end, image->header.horizon, c.set,
+                                 differs_out, error);
+        if (status == UNSEEN_OK && *differs_out) {
+            (void)unseen__error(damage, UNSEEN_ERR_CORRUPT, UNSEEN__NO_OFFSET,
+                                "%s allows other lines than the log", image->path);
         }
-        return status;
     }
-    if (status != UNSEEN_OK) {
-        *differs_out = true;
-        return UNSEEN_OK;
-    }
-    status = compare_set(store, r, image, set, damage, differs_out, error);
-    unseen_set_free(set);
+    unseen_set_free(c.set);
     return status;
 }
 
@@ -421,9 +523,7 @@ static enum unseen_status check_image(struct unseen_store *store, struct unseen_
         *error = damage;
     }
     if (*is_damaged_out && *log_is_short_out && has_changed(r)) {
-        return unseen__error(error, UNSEEN_ERR_BUSY, UNSEEN__NO_OFFSET,
-                             "%s was changed while it was read: ask again when it is not written",
-                             store->log.path);
+        return report_busy(store, error);
     }
     if (*is_damaged_out) {
         r->health.ndamages++;
@@ -474,6 +574,7 @@ static enum unseen_status checkup_run(struct checkup *checkup, const char *path,
         return unseen__error_prefix(error, status, path);
     }
     store->allocator = unseen__allocator(NULL);
+    store->sweep.memory = known.memory;
     status = unseen__log_open(&store->log, path, writable, &store->allocator, error);
     if (status != UNSEEN_OK) {
         return status;

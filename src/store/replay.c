@@ -223,7 +223,12 @@ static bool replay_keys(void *context, const struct unseen_key *keys, size_t n,
                         enum unseen__change change, uint64_t time)
 {
     struct replay *r = context;
+    struct unseen_key chosen[UNSEEN__UNPACK];
     bool ok = true;
+    if (r->store->sweep.replayed.bits > 0) {
+        n = unseen__range_choose(&r->store->sweep.replayed, keys, n, chosen);
+        keys = chosen;
+    }
     r->store->sweep.is_refused = r->store->sweep.is_refused || change != UNSEEN__ADDED;
     if (r->store->sweep.in_parts) {
         if (change != UNSEEN__ADDED || !r->store->set->recent) {

@@ -17,7 +17,9 @@
 struct unseen__filter_ops;
 
 enum {
-    UNSEEN__STORE_FILE_MODE = 0600 /* by default: the log holds the secret */
+    UNSEEN__STORE_FILE_MODE = 0600, /* by default: the log holds the secret */
+
+    UNSEEN__PART_BITS_MAX = 12 /* of the parts of a set that is larger than memory */
 };
 
 /* What the log says beside its keys: the note, and the output file. */
@@ -56,6 +58,27 @@ struct unseen__leaving {
     struct unseen__log_head next_head; /* what is before it has left; offset 0: none is worth it */
 };
 
+/* Keys whose first bits are the number of a part from `first` to `end`; without bits, all keys. */
+struct unseen__range {
+    unsigned bits;
+    uint64_t first;
+    uint64_t end;
+};
+
+/* Copies those of n keys that are in the range, and returns their number. */
+UNSEEN_INLINE size_t unseen__range_choose(const struct unseen__range *range,
+                                          const struct unseen_key *keys, size_t n,
+                                          struct unseen_key *chosen)
+{
+    size_t nchosen = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t part = range->bits > 0 ? keys[i].hi >> (64 - range->bits) : range->first;
+        chosen[nchosen] = keys[i];
+        nchosen += part >= range->first && part < range->end;
+    }
+    return nchosen;
+}
+
 /* A place among the keys of a record; zeros are the first. */
 struct unseen__place {
     uint32_t next;
@@ -70,6 +93,8 @@ struct unseen__sweep {
     bool is_refused; /* the log has changes since that a set in parts cannot take */
     bool is_broken;  /* a sweep has failed, and not all keys are in the set */
     bool is_loaded;  /* the next part */
+
+    struct unseen__range replayed; /* only these keys of the log go to the set */
 
     /* The records that the image does not cover. */
     uint64_t from;

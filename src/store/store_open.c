@@ -58,7 +58,8 @@ enum unseen_status unseen__store_set_make(struct unseen_store *store, uint64_t l
     struct unseen_set_options options = unseen__header_set_options(header);
     options.capacity = capacity_for(store, keys_in(store, len < ndisk ? len : ndisk),
                                     keys_in(store, len), is_written, &store->room);
-    if (store->sweep.in_parts && options.capacity > unseen__sweep_capacity(store)) {
+    const bool in_parts = store->sweep.in_parts || store->sweep.replayed.bits > 0;
+    if (in_parts && options.capacity > unseen__sweep_capacity(store)) {
         options.capacity = unseen__sweep_capacity(store);
     }
     options.cpu = store->cpu;

@@ -27,7 +27,6 @@ enum {
     KEY_MEMORY = 8,     /* bytes that a key of the log takes in a set at most, but for odd sizes */
     REPLAYED_SHARE = 8, /* of the limit, for the keys since the image when the store is opened, */
     KEYS_SHARE = 16,    /* and for keys of the log in a sweep */
-    PART_BITS_MAX = 12,
 
     /* A set in parts that is empty at first gets room for a key for each so many bytes of memory: a
      * quarter of it. */
@@ -521,7 +520,7 @@ enum unseen_status unseen__sweep_self(struct unseen_store *store, struct unseen_
     status = leaves ? leave_memory(store, error) : UNSEEN_OK;
     const unsigned bits = unseen_set_part_bits(store->set);
     if (status == UNSEEN_OK) {
-        status = begin(store, bits < PART_BITS_MAX ? bits : PART_BITS_MAX, error);
+        status = begin(store, bits < UNSEEN__PART_BITS_MAX ? bits : UNSEEN__PART_BITS_MAX, error);
     }
     if (status != UNSEEN_OK) {
         return leaves ? give_up(store, status) : status;

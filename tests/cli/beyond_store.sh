@@ -108,6 +108,18 @@ for store in b $(brief || echo e); do
 done
 all_is_there b.unseen known piped few
 
+# verify takes no more memory than it may, and says the same.
+run verify b.unseen
+mv out want
+run verify --memory 32M b.unseen
+expect 0 "$(cat want)
+" ''
+if (ulimit -v 10000 && "$UNSEEN" --version > /dev/null 2>&1); then
+    holds bash -c 'ulimit -v 36000; "$0" verify b.unseen > out; [ $? = 2 ]' "$UNSEEN"
+    holds bash -c 'ulimit -v 36000; exec "$0" verify --memory 32M b.unseen > out' "$UNSEEN"
+    same out want
+fi
+
 # Killed in the sweep, killed when lines are printed: -o has each line once.
 has_come() { # FILE: it is there, and not empty; or the run has ended before
     [ -s "$1" ] || ! kill -0 "$pid" 2> /dev/null
@@ -139,6 +151,10 @@ expect 2 '*' 'unseen: error: cannot remember: b.unseen.image is damaged: it was 
 unseen: hint: unseen repair b.unseen
 '
 lacks unseen-new <(ls)
+run verify --memory 32M b.unseen
+expect 1 '*' 'unseen: error: b.unseen.image is damaged: it was changed or cut short since it was written
+unseen: hint: unseen repair b.unseen
+'
 
 # What has to be there as a whole.
 again

@@ -444,6 +444,47 @@ static void test_removed(void)
     test_store_close(store);
 }
 
+static enum unseen_status verify(uint64_t memory, struct unseen_store_health *health)
+{
+    *health = (struct unseen_store_health){.size = sizeof(*health), .memory = memory};
+    return unseen_store_verify(path, health, NULL, NULL, &error);
+}
+
+/* verify finds the same in parts as in memory: nothing in a good store, also after removals, a
+ * damaged page, and an image, well sealed, that has a key too few or too many. */
+static void test_verify(void)
+{
+    static const char *const kinds[] = {"good", "removed", "damaged", "lacks", "more"};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        const bool differs = strcmp(kinds[i], "lacks") == 0 || strcmp(kinds[i], "more") == 0;
+        struct unseen_store_health found[3];
+        uint8_t verdict;
+        keep(true);
+        if (i > 0) {
+            struct unseen_store *store = open_store(UNSEEN_STORE_WRITE, 0);
+            const struct unseen_key key = key_of(STEP);
+            CHECK(unseen_store_remove_keys(store, &key, 1, &verdict, NULL) == UNSEEN_OK);
+            add_keys(store, NKEYS + NTAIL, NKEYS + NTAIL + NMORE); /* enough for a new image */
+            struct unseen_set *set = (struct unseen_set *)(uintptr_t)unseen_store_set(store);
+            const struct unseen_key other = key_of(differs && kinds[i][0] == 'm' ? NKEYS * 3 : 5);
+            if (differs) { /* behind the store's back */
+                CHECK((kinds[i][0] == 'm' ? unseen_set_add_keys : unseen_set_remove_keys)(
+                          set, &other, 1, &verdict, NULL) == UNSEEN_OK);
+            }
+            test_store_close(store);
+        }
+        if (strcmp(kinds[i], "damaged") == 0) {
+            test_file_flip(image, (uint64_t)NKEYS * 3);
+        }
+        const enum unseen_status want = i < 2 ? UNSEEN_OK : UNSEEN_ERR_CORRUPT;
+        for (size_t k = 0; k < 3; k++) {
+            CHECK(verify(k * LIMIT / 2, &found[k]) == want);
+            found[k].memory = 0;
+            CHECK(memcmp(&found[k], &found[0], sizeof(found[0])) == 0);
+        }
+    }
+}
+
 /* A store that must be there as a whole says so. */
 static void test_refused(void)
 {
@@ -552,6 +593,7 @@ int main(void)
     test_itself(false);
     test_itself(true);
     test_removed();
+    test_verify();
     test_refused();
     test_damage();
     test_folder_remove(dir);
