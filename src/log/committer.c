@@ -183,7 +183,12 @@ static enum unseen_status commit_changes(struct unseen__committer *c, struct uns
         return unseen__error_status(error, status, c->log->path);
     }
     record.flags = bits ? UNSEEN__FLAG_REMOVALS : 0;
-    return unseen__log_append(c->log, record, c->writing.keys, bits, c->runs, true, error);
+    status = unseen__log_append(c->log, record, c->writing.keys, bits, c->runs, true, error);
+    if (status == UNSEEN_OK) {
+        c->durable_len = record.output_len;
+        c->durable_checksum = record.output_checksum;
+    }
+    return status;
 }
 
 /* Tells an event loop that a commit has ended. A counter that is full wakes it as well. */
@@ -276,6 +281,7 @@ enum unseen_status unseen__committer_start(struct unseen__committer *c, struct u
     *c = (struct unseen__committer){.log = log,
                                     .notify_fd = notify_fd,
                                     .output_fd = -1,
+                                    .durable_len = UNSEEN__NO_OUTPUT,
                                     .log_end = log->end,
                                     .log_time = log->time};
     if (pipe2(c->wake, O_CLOEXEC | O_NONBLOCK) != 0) {

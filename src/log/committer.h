@@ -49,6 +49,10 @@ struct unseen__committer {
     enum unseen_status status;
     struct unseen_error error;
 
+    /* used by the thread, and by the caller when all that was begun is durable */
+    uint64_t durable_len; /* of the output, as the last record of this run says; or NO_OUTPUT, */
+    uint64_t durable_checksum;
+
     /* used by the thread */
     struct unseen__changes writing;
     uint8_t *bits;

@@ -254,6 +254,16 @@ static enum unseen_status add_since(struct unseen_store *store, uint64_t part,
 
 /* ---- parts ---- */
 
+/* The image says how long the output is, which the run has told the log only. */
+static void follow_output(struct unseen_store *store)
+{
+    const struct unseen__committer *c = &store->committer;
+    if (c->output_name && c->durable_len != UNSEEN__NO_OUTPUT && !store->output.closed) {
+        store->output.len = c->durable_len;
+        store->output.checksum = c->durable_checksum;
+    }
+}
+
 static enum unseen_status begin(struct unseen_store *store, unsigned bits,
                                 struct unseen_error *error)
 {
@@ -267,6 +277,7 @@ static enum unseen_status begin(struct unseen_store *store, unsigned bits,
     }
     unseen_set_free(store->set->recent);
     store->set->recent = NULL;
+    follow_output(store);
     s->has_image = true;
     s->end = store->log.end;
     s->bits = bits;

@@ -444,6 +444,44 @@ static void test_removed(void)
     test_store_close(store);
 }
 
+/* A store that sweeps itself while it writes an output, which is then interrupted: the next run
+ * cuts the output to its last commit, and not to what it was when the run began. */
+static void test_output(void)
+{
+    char name[PATH_LEN + 8];
+    uint64_t len = 0;
+    const uint64_t end = NKEYS + NTAIL + NMORE / 2;
+    keep(true);
+    (void)snprintf(name, sizeof(name), "%s.out", path);
+    const int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    struct unseen_store *store = open_store(UNSEEN_STORE_WRITE, LIMIT);
+    CHECK(unseen_store_output(store, fd, name, &len, &error) == UNSEEN_OK && len == 0);
+    const uint64_t covers = test_store_info(store).image_covers;
+    for (uint64_t i = NKEYS + NTAIL; i < end; i++) {
+        const struct unseen_key key = key_of(i);
+        uint8_t verdict = UNSEEN_SEEN;
+        CHECK(unseen_store_add_keys(store, &key, 1, &verdict, NULL) == UNSEEN_OK);
+        CHECK(write(fd, "line\n", 5) == 5);
+        if (i % COMMIT == 0) {
+            len = (i + 1 - NKEYS - NTAIL) * 5;
+            CHECK(unseen_store_commit_begin(store, UINT64_MAX, len, &error) == UNSEEN_OK);
+        }
+    }
+    test_store_close(store); /* some lines are not committed */
+    store = open_store(UNSEEN_STORE_READ, LIMIT);
+    CHECK(test_store_info(store).image_covers > covers);
+    CHECK_EQ(test_store_info(store).replayed, 0);
+    CHECK(test_store_info(store).output_interrupted);
+    CHECK_EQ(test_store_info(store).output_len, len);
+    test_store_close(store);
+    store = open_store(UNSEEN_STORE_WRITE, LIMIT);
+    uint64_t cut = 0;
+    CHECK(unseen_store_output(store, fd, name, &cut, &error) == UNSEEN_OK && cut == len);
+    test_store_close(store);
+    CHECK(close(fd) == 0 && unlink(name) == 0);
+    CHECK(unseen_store_verify(path, NULL, NULL, NULL, &error) == UNSEEN_OK);
+}
+
 static enum unseen_status verify(uint64_t memory, struct unseen_store_health *health)
 {
     *health = (struct unseen_store_health){.size = sizeof(*health), .memory = memory};
@@ -593,6 +631,7 @@ int main(void)
     test_itself(false);
     test_itself(true);
     test_removed();
+    test_output();
     test_verify();
     test_refused();
     test_damage();
