@@ -969,6 +969,11 @@ struct unseen_store_options {
     /* A limit for the set, in bytes, from 1 MiB up; 0: none. A store whose set would take more than
      * half of it is opened in parts ("Stores larger than memory"). */
     uint64_t memory;
+
+    /* READ: the store is opened for unseen_store_keys, unseen_store_info and unseen_store_merge
+     * (as `from`), or to be the `like` of another one. It takes no memory for its set, and each
+     * question is STOPPED. A store with a window has its set all the same. */
+    bool keys_only;
 };
 
 #define UNSEEN_NO_WINDOW UINT64_MAX

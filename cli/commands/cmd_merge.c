@@ -3,6 +3,8 @@
  * `unseen merge`: makes one store of several, or adds stores to a store. All or nothing: the merged
  * store is a draft until the last input has been read. */
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "commands/commands.h"
@@ -10,8 +12,15 @@
 #include "print/message.h"
 #include "print/output.h"
 #include "print/typed.h"
+#include "seen/asked.h"
+#include "seen/beyond.h"
 #include "seen/filter_words.h"
 #include "seen/stores.h"
+
+enum {
+    KEY_LEN = 16,
+    COMMIT_AFTER = 1 << 16 /* changes that wait */
+};
 
 struct merge {
     const struct options *o;
@@ -28,6 +37,15 @@ struct merge {
     uint64_t nbytes;
     uint64_t nnew_before;
     uint64_t nseen_before;
+
+    /* with --memory */
+    struct asked asked; /* the merged store */
+    struct beyond beyond;
+    bool is_again;      /* the inputs are read for the second time */
+    bool failed;        /* reported */
+    uint64_t nread;     /* keys of this reading */
+    uint64_t nanswered; /* before keys were gathered */
+    uint64_t nwaiting;  /* for a commit */
 };
 
 /* The store whose settings the inputs must have. A new store has those of the first input, which
@@ -95,16 +113,23 @@ static bool check_window(const struct merge *m, struct unseen_store *in)
     return false;
 }
 
+/* About how many keys the store has: fewer, if some were removed. */
+static uint64_t count_changes(struct unseen_store *in)
+{
+    const struct unseen_store_info info = stores_info(in);
+    return info.log_bytes / (info.key_bits / 8);
+}
+
 static bool merge_one(struct merge *m)
 {
     const char *path = m->inputs[m->at];
     struct unseen_store *in = NULL;
     struct unseen_error error;
     uint64_t nnew = 0;
-    if (!stores_open_to_read(&in, path, &m->o->seen, m->cpu)) {
+    if (!stores_open_for_keys(&in, path, &m->o->seen, m->cpu)) {
         return false;
     }
-    m->nkeys = stores_stats(unseen_store_set(in)).nkeys;
+    m->nkeys = count_changes(in);
     m->nbytes = stores_info(in).log_bytes;
     m->nnew_before = m->report.nnew;
     m->nseen_before = m->report.nseen;
@@ -121,6 +146,164 @@ static bool merge_one(struct merge *m)
     m->report.nbytes += m->nbytes;
     (void)unseen_store_close(in, NULL); /* was only read */
     return status == UNSEEN_OK;
+}
+
+/* ---- Larger than memory ----------------------------------------------------------------------
+ *
+ * With --memory the keys of the inputs are asked as lines of a run are (beyond.h): from some key on
+ * they are gathered, the merged store is read part by part and answers them, and the inputs are
+ * read again. They stay open, so they end where they ended. */
+
+/* Asks for at most BATCH_LINES keys. MISMATCH has been reported. */
+static enum unseen_status take_batch(struct merge *m, const struct unseen_key *keys, size_t n)
+{
+    const struct unseen_set *set = unseen_store_set(m->out);
+    struct unseen_key narrow[BATCH_LINES];
+    uint8_t packed[BATCH_LINES * KEY_LEN];
+    uint8_t verdicts[BATCH_LINES];
+    size_t nnew = 0;
+    const size_t len = unseen_set_pack_keys(set, keys, n, packed);
+    (void)unseen_set_unpack_keys(set, packed, len, narrow, BATCH_LINES, &n); /* as many */
+    struct query q = {.keys = narrow, .n = n, .verdicts = verdicts};
+    if (!m->beyond.gathers && beyond_is_reached(&m->beyond, m->nread)) {
+        if (!beyond_gather(&m->beyond, &m->asked)) {
+            return UNSEEN_ERR_MISMATCH;
+        }
+        m->nanswered = m->nread;
+    }
+    const enum unseen_status status = m->asked.ops->ask(&m->asked, &q);
+    if (status != UNSEEN_OK || (m->beyond.gathers && !m->is_again)) {
+        return status;
+    }
+    for (size_t i = 0; i < n; i++) {
+        nnew += verdicts[i] == UNSEEN_NEW;
+    }
+    m->report.nnew += nnew;
+    m->report.nseen += n - nnew;
+    m->nwaiting += nnew;
+    return UNSEEN_OK;
+}
+
+static bool begin_commit(struct merge *m)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    error.status = unseen_store_commit_begin(m->out, UINT64_MAX, 0, &error);
+    if (error.status != UNSEEN_OK) {
+        stores_report(m->path, &m->o->seen, &error);
+    }
+    m->nwaiting = 0;
+    return error.status == UNSEEN_OK;
+}
+
+static bool take_keys(void *context, const struct unseen_key *keys, size_t n)
+{
+    struct merge *m = context;
+    enum unseen_status status = UNSEEN_OK;
+    for (size_t done = 0; done < n && status == UNSEEN_OK;) {
+        const uint64_t left = m->is_again && m->nread < m->nanswered ? m->nanswered - m->nread : 0;
+        const size_t most = left > 0 && left < BATCH_LINES ? (size_t)left : BATCH_LINES;
+        const size_t count = n - done < most ? n - done : most;
+        status = left > 0 ? UNSEEN_OK : take_batch(m, keys + done, count);
+        m->nread += count;
+        m->nkeys += count; /* of this input */
+        done += count;
+    }
+    m->failed = status != UNSEEN_OK;
+    if (status != UNSEEN_OK && status != UNSEEN_ERR_MISMATCH) {
+        message_error("cannot add keys to %s: %s", m->path, unseen_status_string(status));
+    }
+    report_at(m->inputs, m->ninputs, m->at, m->nkeys * 8);
+    report_poll();
+    m->failed = m->failed || (m->nwaiting >= COMMIT_AFTER && !begin_commit(m));
+    return !m->failed;
+}
+
+static bool read_input(struct merge *m, struct unseen_store *in)
+{
+    struct unseen_error error = {.status = UNSEEN_OK};
+    m->nkeys = 0;
+    error.status = unseen_store_keys(in, take_keys, m, &error);
+    if (error.status != UNSEEN_OK) {
+        stores_report(m->inputs[m->at], &m->o->seen, &error);
+    }
+    return error.status == UNSEEN_OK && !m->failed;
+}
+
+static bool read_inputs(struct merge *m, struct unseen_store *const *ins)
+{
+    bool good = true;
+    m->nread = 0;
+    for (m->at = 0; m->at < m->ninputs && good; m->at++) {
+        good = read_input(m, ins[m->at]);
+    }
+    return good;
+}
+
+/* False, and reported, if the keys of the input are not those of the merged store. */
+static bool check_input(const struct merge *m, struct unseen_store *in)
+{
+    const struct unseen_store_info has = stores_info(in);
+    const struct unseen_store_info wanted = stores_info(m->out);
+    const struct unseen_set *set = unseen_store_set(m->out);
+    if (strcmp(unseen_set_profile(unseen_store_set(in)), unseen_set_profile(set)) != 0) {
+        report_mismatch(m, in, UNSEEN_SETTING_PROFILE);
+    } else if (has.seed_id != wanted.seed_id) {
+        report_mismatch(m, in, UNSEEN_SETTING_SEED);
+    } else if (has.key_bits < wanted.key_bits) {
+        report_mismatch(m, in, UNSEEN_SETTING_KEY_BITS);
+    } else if (has.nallowed > 0) {
+        message_error("%s allows lines, which cannot be merged part by part", m->inputs[m->at]);
+        message_hint("%s", typed_without("memory"));
+    } else {
+        return check_window(m, in);
+    }
+    return false;
+}
+
+static bool open_inputs(struct merge *m, struct unseen_store **ins)
+{
+    bool good = true;
+    for (m->at = 0; m->at < m->ninputs && good; m->at++) {
+        good = stores_open_for_keys(&ins[m->at], m->inputs[m->at], &m->o->seen, m->cpu) &&
+               check_input(m, ins[m->at]);
+        m->report.nbytes += good ? stores_info(ins[m->at]).log_bytes : 0;
+    }
+    return good;
+}
+
+static bool merge_with_limit(struct merge *m)
+{
+    struct unseen_store **ins = calloc(m->ninputs, sizeof(struct unseen_store *));
+    m->asked = (struct asked){.ops = &asked_store, .adds = true, .store = m->out};
+    m->asked.set = unseen_store_set(m->out);
+    m->beyond = (struct beyond){.limit = m->o->seen.memory,
+                                .set = m->asked.set,
+                                .store = m->out,
+                                .path = m->path,
+                                .report = &m->report};
+    bool good = ins ? open_inputs(m, ins) && read_inputs(m, ins) : message_no_memory();
+    if (good && m->beyond.gathers) {
+        m->is_again = true;
+        good = begin_commit(m) && beyond_answer(&m->beyond, &m->asked) && read_inputs(m, ins) &&
+               beyond_end(&m->beyond);
+    }
+    for (size_t i = 0; ins && i < m->ninputs; i++) {
+        (void)unseen_store_close(ins[i], NULL); /* was only read */
+    }
+    free(ins);
+    beyond_release(&m->beyond);
+    return good;
+}
+
+static bool merge_inputs(struct merge *m)
+{
+    bool good = true;
+    for (m->at = 0; m->at < m->ninputs && good; m->at++) {
+        report_at(m->inputs, m->ninputs, m->at, 0);
+        report_poll();
+        good = merge_one(m);
+    }
+    return good;
 }
 
 /* The capacity of a store like this one; 0: the same. A filter that grows gets room for the keys
@@ -140,17 +323,20 @@ static bool open_out(struct merge *m)
         return stores_open(&m->out, m->path, UNSEEN_STORE_DRAFT, &o->seen, &o->profile, m->cpu);
     }
     struct unseen_store *first = NULL;
-    if (!stores_open_to_read(&first, m->inputs[0], &o->seen, m->cpu)) {
+    const bool has_limit = o->seen.memory > 0;
+    if (!(has_limit ? stores_open_for_keys : stores_open_to_read)(&first, m->inputs[0], &o->seen,
+                                                                  m->cpu)) {
         return false;
     }
     struct unseen_error error = {.status = UNSEEN_OK};
     const struct unseen_store_options options = {.size = sizeof(options),
                                                  .mode = UNSEEN_STORE_DRAFT,
                                                  .like = first,
-                                                 .capacity = merge_capacity(first),
+                                                 .capacity = has_limit ? 0 : merge_capacity(first),
                                                  .cpu = m->cpu,
                                                  .file_mode = o->seen.file_mode,
-                                                 .window = o->seen.window};
+                                                 .window = o->seen.window,
+                                                 .memory = o->seen.memory};
     error.status = unseen_store_open(&m->out, m->path, &options, &error);
     if (error.status != UNSEEN_OK) {
         stores_report(m->path, &o->seen, &error);
@@ -254,19 +440,16 @@ int merge_run(const struct options *given, enum unseen_cpu cpu)
         m.ninputs--;
     }
     report_start(&m.report, &o->report, true);
-    if (!check_names(&m) || !open_out(&m)) {
+    if ((o->seen.memory > 0 && !beyond_check(o->seen.memory)) || !check_names(&m) ||
+        !open_out(&m)) {
         return EXIT_TROUBLE;
     }
-    bool merged = true;
     if (stores_info(m.out).window == 0) {
         (void)stores_tell_time(m.out, STORES_LEAVING); /* at which the lines come */
     }
-    for (m.at = 0; m.at < m.ninputs && merged; m.at++) {
-        report_at(m.inputs, m.ninputs, m.at, 0);
-        report_poll();
-        merged = merge_one(&m);
-    }
-    merged = merged && merge_check_fill(&m) && publish(&m);
+    report_at(m.inputs, m.ninputs, 0, 0);
+    const bool merged = (o->seen.memory > 0 ? merge_with_limit(&m) : merge_inputs(&m)) &&
+                        merge_check_fill(&m) && publish(&m);
     const struct unseen_set *set = unseen_store_set(m.out);
     const struct unseen_set_stats stats = stores_stats(set);
     report_end(&m.report, &stats, unseen_set_profile(set));

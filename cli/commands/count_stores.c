@@ -117,14 +117,14 @@ static bool add_stores(struct count_stores *c, const struct options *o, enum uns
 {
     const char *const *paths = o->input.files;
     struct unseen_store *first = NULL;
-    if (!stores_open_to_read(&first, paths[0], &o->seen, cpu)) {
+    if (!stores_open_for_keys(&first, paths[0], &o->seen, cpu)) {
         return false;
     }
     snprintf(c->profile, sizeof(c->profile), "%s", unseen_set_profile(unseen_store_set(first)));
     bool counted = add_store(c, o, first);
     for (c->file = 1; c->file < o->input.nfiles && counted; c->file++) {
         struct unseen_store *store = NULL;
-        counted = stores_open_to_read(&store, paths[c->file], &o->seen, cpu);
+        counted = stores_open_for_keys(&store, paths[c->file], &o->seen, cpu);
         if (counted) {
             counted =
                 makes_same_keys(store, paths[c->file], first, paths[0]) && add_store(c, o, store);

@@ -201,7 +201,7 @@ static bool values_fit(const struct options *o)
         {to_output && o->print.count,
          "-o with -s has each line exactly once, and -c prints a number", "output tee",
          " FILE > NEW"},
-        {has_limit && o->seen.path && o->seen.dry_run,
+        {has_limit && o->seen.path && o->seen.dry_run && o->command->bit == COMMAND_DEDUP,
          "--memory with -s is for a run that adds to the store", "memory", ""},
         {has_limit && o->seen.path && o->seen.no_log, "--memory with -s needs the log of the store",
          "memory", ""},

@@ -513,6 +513,18 @@ static const struct option_row rows[] = {
      BYTES("SIZE", "a number of bytes from 32M up", "2G", seen.memory, 32 << 20, (uint64_t)1 << 56),
      .more = "Then a line that is printed reads a page of STORE.image. The lines that are gathered for a reading of the store take 100 MiB "
              "beside that."},
+    {0, "memory", COMMAND_MERGE,
+     "take SIZE of memory at most, and the disk for more\nkeys than that, in $TMPDIR",
+     BYTES("SIZE", "a number of bytes from 32M up", "2G", seen.memory, 32 << 20, (uint64_t)1 << 56),
+     .more = "The merged store has the same keys. From half of SIZE on, keys of the inputs go to temporary files, 8 bytes each, "
+             "the merged store is read and written part by part, and the inputs are read once more. The program itself takes up to "
+             "24 MiB beside SIZE. Stores with a window or with lines that are allowed cannot be merged like that."},
+    {0, "memory", COMMAND_SERVE,
+     "take SIZE of memory at most for the store, which is\nonly asked (-n, --protocol)",
+     BYTES("SIZE", "a number of bytes from 32M up", "2G", seen.memory, 32 << 20, (uint64_t)1 << 56),
+     .more = "If the set of the store takes more than half of SIZE, a question reads one page of 4 KiB from STORE.image, unless the "
+             "kernel has it; up to 64 are read at once for the URLs of a batch. What another process adds "
+             "is kept in memory, until it has written a new image."},
     {0, "memory", COMMAND_VERIFY,
      "take SIZE of memory at most for the set of a store",
      BYTES("SIZE", "a number of bytes from 32M up", "2G", seen.memory, 32 << 20, (uint64_t)1 << 56),

@@ -549,6 +549,14 @@ bool stores_open_to_read(struct unseen_store **store_out, const char *path,
     return open_with(store_out, path, &wanted, o);
 }
 
+bool stores_open_for_keys(struct unseen_store **store_out, const char *path,
+                          const struct seen_options *o, enum unseen_cpu cpu)
+{
+    const struct unseen_store_options wanted = {
+        .size = sizeof(wanted), .cpu = cpu, .memory = o->memory, .keys_only = true};
+    return open_with(store_out, path, &wanted, o);
+}
+
 bool stores_refresh(struct unseen_store *store, struct unseen_error *error)
 {
     *error = (struct unseen_error){.status = UNSEEN_OK};

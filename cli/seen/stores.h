@@ -48,6 +48,11 @@ bool stores_open(struct unseen_store **store_out, const char *path, enum unseen_
 bool stores_open_to_read(struct unseen_store **store_out, const char *path,
                          const struct seen_options *o, enum unseen_cpu cpu);
 
+/* The same, to list its keys and to ask for its settings only: it takes no memory for a set, unless
+ * it has a window. */
+bool stores_open_for_keys(struct unseen_store **store_out, const char *path,
+                          const struct seen_options *o, enum unseen_cpu cpu);
+
 /* Takes over what other processes have committed to a store that is only read. False if that
  * failed, and *error says why; the answers are those of before. Between two files of the same name
  * there may be no file: the next call looks again. */

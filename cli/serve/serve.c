@@ -12,6 +12,7 @@
 #include "print/message.h"
 #include "print/suggest.h"
 #include "print/typed.h"
+#include "seen/beyond.h"
 #include "seen/filter_words.h"
 #include "seen/stores.h"
 #include "seen/token.h"
@@ -183,6 +184,12 @@ static bool check_protocol(const struct options *o, const struct protocol *proto
 static bool serve_open_store(struct service *s, const struct options *o)
 {
     struct seen_options seen = o->seen;
+    if (seen.memory > 0 && !s->read_only) {
+        message_error("--memory is for a server that only asks: while a new image is written, "
+                      "nobody would get an answer");
+        message_hint("%s", typed_with("-n"));
+        return false;
+    }
     if (o->serve.listen) {
         seen.file_mode = 0; /* --mode is the socket's */
     }
@@ -299,7 +306,7 @@ int serve_run(const struct options *o, enum unseen_cpu cpu)
                         .read_only = o->seen.dry_run,
                         .find = service_find};
     bool reader_gone = false;
-    if (!check_clients(o) ||
+    if (!check_clients(o) || (o->seen.memory > 0 && !beyond_check(o->seen.memory)) ||
         !(o->serve.protocol ? check_protocol(o, s.protocol) : check_line_protocol(o)) ||
         !read_token(&s, token)) {
         return EXIT_TROUBLE;

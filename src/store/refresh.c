@@ -74,6 +74,7 @@ static void take_over(struct unseen_store *store, struct unseen_store *fresh)
     store->nchanges = fresh->nchanges;
     store->image_nchanges = fresh->image_nchanges;
     store->room = fresh->room;
+    store->nallowed = fresh->nallowed;
     store->clock = fresh->clock; /* the old one may have been wrong, and was set back */
     store->is_partial = fresh->is_partial;
     store->info = fresh->info;

@@ -30,7 +30,7 @@ static uint64_t dead_bytes(const struct unseen_store *store, uint64_t nlive, uin
 
 static bool can_be_dead(const struct unseen_store *store)
 {
-    return (store->set->ops->abilities & UNSEEN_CAN_REMOVE) &&
+    return !store->keys_only && (store->set->ops->abilities & UNSEEN_CAN_REMOVE) &&
            !(store->log.header.read_features & UNSEEN__FEATURE_NO_LOG);
 }
 

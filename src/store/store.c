@@ -767,7 +767,7 @@ enum unseen_status unseen_store_info(struct unseen_store *store, struct unseen_s
     info.seed_id = unseen__secret_id(&header->secret);
     memcpy(info.id, header->id, sizeof(info.id));
     info.note = store->output.note;
-    info.nallowed = unseen__set_nallowed(store->set);
+    info.nallowed = store->keys_only ? store->nallowed : unseen__set_nallowed(store->set);
     info.window = header->window;
     info.oldest = unseen__leaving_oldest(store);
     info.clock = store->clock;

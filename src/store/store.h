@@ -140,6 +140,8 @@ struct unseen_store {
     uint64_t kept_dead;    /* bytes that a rewrite kept of what had left until kept_horizon: no */
     uint64_t kept_horizon; /* record told that time */
     bool is_draft;         /* not published yet */
+    bool keys_only;        /* the set is empty, and lost */
+    uint64_t nallowed;     /* with keys_only: keys that are allowed, or were */
     bool has_members;      /* all keys of the log, and of the changes that wait, are here: */
     struct unseen__stash members;
     struct unseen__sweep sweep;

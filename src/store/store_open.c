@@ -51,10 +51,31 @@ static uint64_t capacity_for(const struct unseen_store *store, uint64_t nkeys, u
     return enough;
 }
 
+/* Makes a set that makes keys, and answers nothing. */
+static enum unseen_status make_no_set(struct unseen_store *store, struct unseen_error *error)
+{
+    const struct unseen__log_header *header = &store->log.header;
+    const struct unseen_set_options options = {.size = sizeof(options),
+                                               .fpr = UNSEEN_FPR_DEFAULT,
+                                               .key_bits = header->key_bits,
+                                               .cpu = store->cpu,
+                                               .allocator = &store->allocator};
+    const enum unseen_status status =
+        unseen__set_create(&store->set, &options, store->url, &header->secret, NULL, error);
+    if (status == UNSEEN_OK) {
+        store->set->fetches = true;
+        store->set->is_lost = true;
+    }
+    return status;
+}
+
 enum unseen_status unseen__store_set_make(struct unseen_store *store, uint64_t len, uint64_t ndisk,
                                           bool is_written, struct unseen_error *error)
 {
     const struct unseen__log_header *header = &store->log.header;
+    if (store->keys_only) {
+        return make_no_set(store, error);
+    }
     struct unseen_set_options options = unseen__header_set_options(header);
     options.capacity = capacity_for(store, keys_in(store, len < ndisk ? len : ndisk),
                                     keys_in(store, len), is_written, &store->room);
@@ -200,12 +221,16 @@ static enum unseen_status use_image(struct unseen_store *store, uint64_t log_byt
         const uint64_t time = image.log_time;
         store->sweep.in_parts = unseen__sweep_is_due(
             store, header.npages, log_bytes > header.log_end ? log_bytes - header.log_end : 0);
-        status = unseen__image_load(store, &image, &set, &trouble);
+        status = store->keys_only ? unseen__store_set_make(store, 0, 0, false, &trouble)
+                                  : unseen__image_load(store, &image, &set, &trouble);
         store->info.image_bytes = image.size;
         unseen__image_release(&image);
         if (status == UNSEEN_OK) {
-            unseen_set_free(store->set);
-            store->set = set;
+            if (set) {
+                unseen_set_free(store->set);
+                store->set = set;
+            }
+            store->nallowed = header.nallowed;
             store->room = UINT64_MAX; /* it is as large as the writer made it */
             store->info.image_covers = header.log_end;
             store->nchanges = header.nchanges;
@@ -337,7 +362,6 @@ static enum unseen_status open_store(struct unseen_store **store_out, const char
     store->allocator = allocator;
     store->cpu = options->cpu;
     store->follows = follows;
-    store->sweep.memory = options->memory;
     store->log.allocator = allocator;
     store->log.fd = -1;
     store->old.allocator = allocator;
@@ -347,6 +371,9 @@ static enum unseen_status open_store(struct unseen_store **store_out, const char
         status = unseen__store_url_make(store, error);
     }
     if (status == UNSEEN_OK) {
+        store->keys_only = options->keys_only && options->mode == UNSEEN_STORE_READ &&
+                           store->log.header.window == 0;
+        store->sweep.memory = store->keys_only ? 0 : options->memory;
         (void)unseen__file_stamp(store->log.fd, &file); /* without it the log counts as changed */
         status = load(store, error);
     }
@@ -396,6 +423,7 @@ enum unseen_status unseen__store_open_to_follow(struct unseen_store **store_out,
                                                  .mode = UNSEEN_STORE_READ,
                                                  .cpu = old->cpu,
                                                  .memory = old->sweep.memory,
+                                                 .keys_only = old->keys_only,
                                                  .allocator = &old->allocator};
     return open_latest(store_out, old->log.file, &options, true, error);
 }

@@ -61,8 +61,7 @@ enum unseen_status unseen__sweep_check(const struct unseen_store *store, struct 
                       : header->read_features & UNSEEN__FEATURE_NO_LOG ? "it has no log"
                       : unseen__set_nallowed(store->set) > 0 || (s->in_parts && s->is_refused)
                           ? "lines were removed since its image was written, or are allowed"
-                      : store->is_draft ? "it is a draft"
-                                        : NULL;
+                          : NULL;
     return why ? unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_OFFSET,
                                "%s cannot be read part by part: %s", store->log.path, why)
                : UNSEEN_OK;

@@ -98,6 +98,23 @@ run check -v --memory 32M b.unseen few others
 [ "$(wc -l < out)" = 500000 ] || complain "check says $(wc -l < out) lines"
 same b.unseen.image start.image
 
+# A server that only asks reads pages, too, for a single question and for a batch. One that adds would have to wait.
+{
+    printf 'C %s\n' 5 3600003 9999999
+    printf 'B 4 C\n'
+    printf '%s\n' 1 9999998 3600004 3600005
+} > in
+run serve -n b.unseen
+mv out want
+run serve -n --memory 32M b.unseen
+expect 0 "$(cat want)
+" ''
+run serve --memory 32M b.unseen
+rm in
+expect 2 '' 'unseen: error: --memory is for a server that only asks: while a new image is written, nobody would get an answer
+unseen: hint: unseen serve -n --memory 32M b.unseen
+'
+
 # A pipe of many: the store writes new images on the way, from one that is too large or too small for parts.
 # (unit/store_sweep has the latter in the usual run, too.)
 for store in b $(brief || echo e); do
