@@ -98,14 +98,19 @@ static void run_in_one_thread(struct feed *f, struct reader *reader)
 
 /* ---- The pipeline ---------------------------------------------------------------------------- */
 
-/* `threads` is what the user asked for; 0: decide by the number of processors. */
-static unsigned count_threads(unsigned threads)
+/* The threads that the user allows; without an option one for each processor, at most 8. */
+static unsigned count_allowed(unsigned threads)
 {
+    enum {
+        AUTO_MOST = 8
+    };
     cpu_set_t usable;
     if (threads > 0) {
         return threads;
     }
-    return sched_getaffinity(0, sizeof(usable), &usable) == 0 && CPU_COUNT(&usable) > 1 ? 2 : 1;
+    const bool is_known = sched_getaffinity(0, sizeof(usable), &usable) == 0;
+    const int n = is_known ? CPU_COUNT(&usable) : 1;
+    return n > AUTO_MOST ? AUTO_MOST : (unsigned)n;
 }
 
 /* The index among the files of the options of the first file that is read; their number if it is
@@ -129,7 +134,11 @@ void feed_run(struct feed *f)
         .identity = f->identity,
         .options = f->input,
     };
-    const unsigned threads = count_threads(f->input->threads);
+    const unsigned allowed = count_allowed(f->input->threads);
+    const unsigned threads = f->input->threads > 0 || allowed < 2 ? allowed : 2;
+    /* With two threads the reader decodes the first file: no processor would be left for more. */
+    reader.most_ahead = allowed > 1 ? allowed : 0;
+    reader.nlooked = allowed > 2 ? 0 : 1;
     f->first = first_file(f) + nread;
     f->failed = false;
     /* If an input is a named fifo, the program is probably part of a loop: mkfifo q; unseen < q

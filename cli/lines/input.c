@@ -2,7 +2,12 @@
  *
  * Plain input is read straight into the caller's buffer. The first bytes go there, too. If they
  * have to be decoded, they are moved to a stage, which then is the source of the bytes. Its first
- * bytes are looked at again: text in UTF-16 may be compressed. */
+ * bytes are looked at again: text in UTF-16 may be compressed.
+ *
+ * A thread may do all that ahead (ahead.h). If it fails, the file is read again from its beginning,
+ * without a thread, and without the bytes that were given before. So every message about a file
+ * comes when it is the turn of the file, and only a file that is being read takes more than 32 MiB
+ * for its decoder. */
 #include "lines/input.h"
 
 #include <errno.h>
@@ -13,12 +18,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lines/ahead.h"
 #include "lines/decoder.h"
 #include "lines/magic.h"
 #include "lines/reread.h"
 #include "lines/stage.h"
 #include "print/message.h"
 #include "print/typed.h"
+#include "stop.h"
 
 enum {
     STAGES_MAX = 2, /* decompression, then UTF-16 */
@@ -33,11 +40,15 @@ struct input {
     const struct reread_file *file; /* in the second reading */
     struct input_wait wait;
     char delimiter;
+    unsigned window_log_most; /* of the options; the thread of `ahead` may have less */
     unsigned window_log;
-    uint64_t nread; /* bytes read from the file so far */
-    bool ended;     /* a read has met the end; a terminal could go on behind it */
-    bool failed;    /* a read has failed */
-    bool begun;     /* the first bytes have been looked at */
+    bool has_own_place;  /* opened ahead: nread says where to read, not the descriptor */
+    uint64_t given;      /* bytes that a thread gave; or, without it, that are to be passed over */
+    struct ahead *ahead; /* NULL, or the thread that uses what follows */
+    uint64_t nread;      /* bytes read from the file so far */
+    bool ended;          /* a read has met the end; a terminal could go on behind it */
+    bool failed;         /* a read has failed */
+    bool begun;          /* the first bytes have been looked at */
     struct source top;
     size_t nstages;
     struct stage stages[STAGES_MAX];
@@ -72,7 +83,8 @@ static ssize_t read_raw(void *context, void *buf, size_t cap)
 {
     struct input *in = context;
     while (!in->ended && !in->failed && wait_readable(in)) {
-        ssize_t n = read(in->fd, buf, cap);
+        ssize_t n =
+            in->has_own_place ? pread(in->fd, buf, cap, (off_t)in->nread) : read(in->fd, buf, cap);
         if (n >= 0) {
             in->nread += (uint64_t)n;
             in->ended = n == 0;
@@ -89,11 +101,17 @@ static ssize_t read_raw(void *context, void *buf, size_t cap)
     return in->ended ? 0 : in->failed ? -1 : INPUT_STOP;
 }
 
+static void end_ahead(struct input *in)
+{
+    ahead_stop(in->ahead);
+    in->ahead = NULL;
+}
+
 /* Goes back in a regular file. */
 static bool back_raw(void *context, uint64_t n)
 {
     struct input *in = context;
-    if (lseek(in->fd, -(off_t)n, SEEK_CUR) < 0) {
+    if (!in->has_own_place && lseek(in->fd, -(off_t)n, SEEK_CUR) < 0) {
         message_error("cannot read %s: %s", in->name, strerror(errno));
         return false;
     }
@@ -152,16 +170,18 @@ static bool open_file(struct input *in, bool standard)
 static bool open_again(struct input *in, bool standard)
 {
     in->file = reread_next(in->reread);
-    in->fd = -1;
     if (!in->file || !in->file->is_open) {
         return false;
     }
     if (in->file->is_kept) {
+        end_ahead(in);
         in->top = (struct source){.read = read_kept, .context = in};
         in->begun = true; /* it has been decoded */
         return true;
     }
-    in->fd = standard ? STDIN_FILENO : open_named(in);
+    if (!in->ahead) {
+        in->fd = standard ? STDIN_FILENO : open_named(in);
+    }
     if (!reread_check(in->reread, in->file, in->fd)) {
         message_error("%s has changed: it must stay as it is while it is read twice", in->name);
         return false;
@@ -169,9 +189,25 @@ static bool open_again(struct input *in, bool standard)
     return true;
 }
 
-struct input *input_open(const char *name, struct input_wait wait, const struct input_options *o)
+static struct input *create(const char *name, const struct input_options *o)
 {
     struct input *in = calloc(1, sizeof(*in));
+    if (in) {
+        in->name = name;
+        in->fd = -1;
+        in->delimiter = o->delimiter;
+        in->window_log_most = o->window_log ? o->window_log : WINDOW_LOG_DEFAULT;
+        in->window_log = in->window_log_most;
+        in->reread = o->reread;
+        in->top = (struct source){.read = read_raw, .context = in};
+    }
+    return in;
+}
+
+struct input *input_open(const char *name, struct input_wait wait, const struct input_options *o)
+{
+    const bool standard = strcmp(name, "-") == 0;
+    struct input *in = create(standard ? "standard input" : name, o);
     if (!in) {
         message_error("%s: out of memory", name);
         if (o->reread) {
@@ -179,13 +215,7 @@ struct input *input_open(const char *name, struct input_wait wait, const struct 
         }
         return NULL;
     }
-    const bool standard = strcmp(name, "-") == 0;
-    in->name = standard ? "standard input" : name;
     in->wait = wait;
-    in->delimiter = o->delimiter;
-    in->window_log = o->window_log ? o->window_log : WINDOW_LOG_DEFAULT;
-    in->reread = o->reread;
-    in->top = (struct source){.read = read_raw, .context = in};
     const bool is_again = in->reread && in->reread->is_again;
     if (!(is_again ? open_again(in, standard) : open_file(in, standard))) {
         input_close(in);
@@ -208,14 +238,21 @@ const char *input_name(const struct input *in)
     return in->name;
 }
 
+static void release_stages(struct input *in)
+{
+    for (size_t i = 0; i < in->nstages; i++) {
+        stage_release(&in->stages[i]);
+    }
+    in->nstages = 0;
+}
+
 void input_close(struct input *in)
 {
     if (!in) {
         return;
     }
-    for (size_t i = 0; i < in->nstages; i++) {
-        stage_release(&in->stages[i]);
-    }
+    end_ahead(in);
+    release_stages(in);
     if (in->fd >= 0 && in->fd != STDIN_FILENO) {
         (void)close(in->fd); /* was only read */
     }
@@ -304,13 +341,117 @@ static ssize_t begin(struct input *in, char *buf, size_t cap)
     }
 }
 
-ssize_t input_read(struct input *in, void *buf, size_t cap)
+/* In the thread that decodes ahead, if there is one. */
+static ssize_t read_here(void *context, void *buf, size_t cap)
 {
+    struct input *in = context;
     const ssize_t n = in->begun ? 0 : begin(in, buf, cap);
     return n != 0 ? n : in->top.read(in->top.context, buf, cap);
 }
 
+static uint64_t offset_here(const void *context)
+{
+    const struct input *in = context;
+    return in->nread - (in->stages[0].len - in->stages[0].at); /* both 0 without a stage */
+}
+
+/* ---- Decoded ahead --------------------------------------------------------------------------- */
+
+static bool is_coded(int fd)
+{
+    char head[MAGIC_BYTES];
+    const ssize_t n = pread(fd, head, sizeof(head), 0);
+    return n > 0 && magic_find(head, (size_t)n, false)->content == CONTENT_CODED;
+}
+
+struct input *input_open_ahead(const char *name, const struct input_options *o)
+{
+    struct stat st;
+    if (strcmp(name, "-") == 0 || stat(name, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return NULL;
+    }
+    struct input *in = create(name, o);
+    if (!in) {
+        return NULL;
+    }
+    in->fd = open_named(in);
+    if (in->fd < 0 || !is_coded(in->fd)) {
+        input_close(in);
+        return NULL;
+    }
+    in->has_own_place = true;
+    in->top.back = back_raw;
+    if (in->window_log > AHEAD_WINDOW_LOG) {
+        in->window_log = AHEAD_WINDOW_LOG;
+    }
+    (void)posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* advice only */
+    in->ahead = ahead_start((struct source){.read = read_here, .context = in}, offset_here);
+    if (!in->ahead) {
+        input_close(in);
+        return NULL;
+    }
+    return in;
+}
+
+bool input_begin_turn(struct input *in)
+{
+    if (reread_is_again(in->reread)) {
+        return open_again(in, false);
+    }
+    if (in->reread) {
+        reread_note(in->reread, in->fd);
+    }
+    return true;
+}
+
+/* The thread has failed: reads the file again. Returns a negative value as input_read does, or
+ * 0. */
+static ssize_t begin_again(struct input *in)
+{
+    char head[2 * MAGIC_BYTES];
+    end_ahead(in);
+    release_stages(in);
+    in->window_log = in->window_log_most;
+    in->top = (struct source){.read = read_raw, .context = in, .back = back_raw};
+    in->nread = 0;
+    in->ended = false;
+    in->failed = false;
+    in->begun = false;
+    const ssize_t n = in->given > 0 ? begin(in, head, sizeof(head)) : 0;
+    in->given -= n > 0 ? (uint64_t)n : 0;
+    return n < 0 ? n : 0;
+}
+
+ssize_t input_read(struct input *in, void *buf, size_t cap)
+{
+    char *bytes = buf;
+    if (in->ahead) {
+        const ssize_t n = ahead_take(in->ahead, buf, cap);
+        in->given += n > 0 ? (uint64_t)n : 0;
+        if (n >= 0) {
+            return n;
+        }
+        const ssize_t status = begin_again(in);
+        if (status < 0) {
+            return status;
+        }
+    }
+    ssize_t n;
+    while ((n = read_here(in, buf, cap)) > 0 && in->given > 0) {
+        const size_t known = in->given < (uint64_t)n ? (size_t)in->given : (size_t)n;
+        in->given -= known;
+        if (known < (size_t)n) {
+            memmove(bytes, bytes + known, (size_t)n - known);
+            return n - (ssize_t)known;
+        }
+        if (stop_is_wanted()) {
+            return INPUT_STOP;
+        }
+    }
+    return n;
+}
+
 uint64_t input_offset(const struct input *in)
 {
-    return in->nread - (in->stages[0].len - in->stages[0].at); /* both 0 without a stage */
+    return in->ahead ? ahead_offset(in->ahead) : offset_here(in);
 }

@@ -16,7 +16,8 @@ struct input;
 struct reread;
 
 enum {
-    MAX_LINE_DEFAULT = 16 << 20
+    MAX_LINE_DEFAULT = 16 << 20,
+    INPUTS_AHEAD_MAX = 64 /* files that are decoded ahead at once */
 };
 
 /* The files of a command, and how they are read. */
@@ -53,6 +54,14 @@ struct input_wait {
 /* Opens name ("-": standard input). Of the options it uses the delimiter, the window and reread.
  * NULL if that failed, which has been reported. */
 struct input *input_open(const char *name, struct input_wait wait, const struct input_options *o);
+
+/* Opens the file `name` before its turn, if it is a regular file of coded bytes, and starts a
+ * thread that decodes it. NULL: it is something else, or that failed; input_open says why. */
+struct input *input_open_ahead(const char *name, const struct input_options *o);
+
+/* The turn of a file that was opened ahead has come. False if it cannot be read, which has been
+ * reported. */
+bool input_begin_turn(struct input *in);
 
 enum {
     INPUT_READ_MIN = 16 /* a decoder that has less room might never move on */

@@ -494,12 +494,40 @@ static void start_again(struct reader *r, const struct reread *reread)
     }
 }
 
+/* Has the next files decoded ahead. */
+static void look_ahead(struct reader *r)
+{
+    for (; r->most_ahead > 0 && r->nlooked < r->nopened + r->most_ahead; r->nlooked++) {
+        const size_t i = r->nlooked - r->nopened;
+        if (i == r->nnames) {
+            return;
+        }
+        r->ahead[r->nlooked % INPUTS_AHEAD_MAX] = input_open_ahead(r->names[i], r->options);
+    }
+}
+
+/* The next file, if it can be read. */
+static struct input *next_input(struct reader *r)
+{
+    struct input *in = r->nlooked > r->nopened ? r->ahead[r->nopened % INPUTS_AHEAD_MAX] : NULL;
+    if (!in) {
+        return input_open(*r->names, r->wait, r->options);
+    }
+    if (!input_begin_turn(in)) {
+        input_close(in);
+        return NULL;
+    }
+    return in;
+}
+
 /* Opens the next file. */
 static void open_next(struct reader *r)
 {
+    look_ahead(r);
+    r->input = next_input(r);
+    r->names++;
     r->nnames--;
     r->nopened++;
-    r->input = input_open(*r->names++, r->wait, r->options);
     r->failed = r->failed || !r->input;
     r->name = r->input ? input_name(r->input) : NULL;
     r->line = 0;
@@ -579,6 +607,9 @@ void reader_release(struct reader *r)
 {
     if (r->input) {
         close_input(r);
+    }
+    for (; r->nopened < r->nlooked; r->nopened++) {
+        input_close(r->ahead[r->nopened % INPUTS_AHEAD_MAX]);
     }
     for (size_t i = 0; i < BLOCKS_MAX; i++) {
         free(r->blocks[i].data);

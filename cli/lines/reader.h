@@ -33,7 +33,8 @@ struct reader {
     const struct input_options *options;
     bool splits_only; /* the caller makes keys with identity_take, and then calls reader_note */
     struct input_wait wait;
-    size_t nblocks; /* 1, or more if batches are used while the next are made */
+    size_t most_ahead; /* files that threads of their own decode at once: to INPUTS_AHEAD_MAX */
+    size_t nblocks;    /* 1, or more if batches are used while the next are made */
 
     /* results, which have been reported: a file or line could not be read; */
     bool failed;
@@ -44,7 +45,10 @@ struct reader {
     struct input *input;
     const char *name; /* of the file that the lines are from */
     size_t nopened;   /* files so far */
-    uint64_t offset;  /* see struct batch */
+    size_t nlooked;   /* files that were decoded ahead, or are not to be; set by the caller */
+    struct input
+        *ahead[INPUTS_AHEAD_MAX]; /* used in turn; NULL: the file is opened when it is its turn */
+    uint64_t offset;              /* see struct batch */
     struct block blocks[BLOCKS_MAX];
     size_t current;
     size_t at;      /* start of the first line that is not in a batch yet */

@@ -115,6 +115,13 @@ void message_reading(enum message_reading reading)
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
+static _Thread_local bool is_mute;
+
+void message_mute(void)
+{
+    is_mute = true;
+}
+
 /* Writes the whole line at once, so that lines of several threads or programs do not mix. */
 void message_say(enum message_level level, const char *format, ...)
 {
@@ -127,7 +134,7 @@ void message_say(enum message_level level, const char *format, ...)
     vsnprintf(body, sizeof(body), format, args);
     va_end(args);
     utf8_clean(body);
-    if (was_said(body)) {
+    if (is_mute || was_said(body)) {
         return;
     }
     const char *wipe = look.has_progress ? "\r\033[K" : "";

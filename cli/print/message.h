@@ -35,6 +35,9 @@ __attribute__((format(printf, 2, 3))) void message_say(enum message_level level,
 #define message_hint(...)    message_say(MESSAGE_HINT, __VA_ARGS__)
 #define message_plain(...)   message_say(MESSAGE_PLAIN, __VA_ARGS__)
 
+/* From now on this thread prints no message. */
+void message_mute(void);
+
 /* For input that is read twice. During the first reading messages are noted; from the second on, no
  * message that was noted is printed again. */
 enum message_reading {
