@@ -18,7 +18,7 @@
 #include "value/dump.h"
 
 enum {
-    NVALUES = 11,
+    NVALUES = 12,
     NFRAMES = 16,
     CHANGE = 5,
     ALLOC_MAX = 1 << 24
@@ -65,8 +65,8 @@ static void make_genuine(void)
     static const struct {
         struct settings settings;
         unsigned nkeys;
-        bool repeats; /* a small set of CF.* becomes one that counts */
-        bool removes; /* a small set of URLs becomes one that removes */
+        unsigned repeats; /* from 4 on, keys of CF.* have more repeats than copies */
+        bool removes;
         bool is_leased;
     } kinds[NVALUES] = {
         {{.family = FAMILY_BLOOM, .fpr = 0.01, .tightening = 0.5, .capacity = 100}, 200, 0, 0, 0},
@@ -77,15 +77,19 @@ static void make_genuine(void)
          0},
         {{.family = FAMILY_CUCKOO, .fpr = 1.5e-6, .tightening = 0.5, .capacity = 1024, .bucket = 2},
          200,
+         5,
          1,
-         0,
          0},
         {{.family = FAMILY_URLS, .fpr = 5e-9, .tightening = 0.5, .profile = "crawl"}, 200, 0, 1, 1},
-        {{.family = FAMILY_BLOOM, .fpr = 0.01, .tightening = 0.5, .capacity = 1100}, 1200, 0, 0, 0},
+        {{.family = FAMILY_BLOOM, .fpr = 0.01, .tightening = 0.5, .capacity = 20001},
+         20100,
+         0,
+         0,
+         0},
         {{.family = FAMILY_BLOOM,
           .fpr = 0.01,
           .tightening = 0.5,
-          .capacity = 1100,
+          .capacity = 20001,
           .is_fixed = true},
          200,
          0,
@@ -112,6 +116,12 @@ static void make_genuine(void)
          0,
          0,
          0},
+        /* More keys have repeats than a small set holds. */
+        {{.family = FAMILY_CUCKOO, .fpr = 1.5e-6, .tightening = 0.5, .capacity = 50, .bucket = 2},
+         120,
+         5,
+         1,
+         0},
     };
     server.TryAlloc = try_alloc;
     server.Free = free;
@@ -125,7 +135,9 @@ static void make_genuine(void)
         require(value_create(&value, recipe) == UNSEEN_OK);
         recipe_release(recipe);
         add_numbers(&value, kinds[i].nkeys);
-        add_numbers(&value, kinds[i].repeats ? 3 : 0);
+        for (unsigned k = 0; k < kinds[i].repeats; k++) {
+            add_numbers(&value, kinds[i].nkeys);
+        }
         require(!kinds[i].removes ||
                 value_remove(&value, key_of(value, 5), &verdict, &no_limit) == UNSEEN_OK);
         for (uint64_t k = 1000; kinds[i].is_leased && k < 1100; k++) {

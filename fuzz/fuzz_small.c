@@ -10,7 +10,7 @@
 #include <unseen_small.h>
 
 enum {
-    NBASES = 6,
+    NBASES = 8,
     NKEYS = 300,
     CROWD = 2000
 };
@@ -36,7 +36,22 @@ static void add(void **value, uint64_t first, uint64_t n)
         }
         require(status == UNSEEN_OK && ndone == 1);
         unseen_small_contains(*value, &key, 1, &verdict);
-        require(verdict == UNSEEN_SEEN);
+        require(verdict == UNSEEN_SEEN && unseen_small_count(*value, key) > 0);
+    }
+}
+
+/* Takes one add of a key back, and gives it again. */
+static void remove_one(void **value, struct unseen_key key)
+{
+    const uint64_t count = unseen_small_count(*value, key);
+    uint8_t verdict = 9;
+    const enum unseen_status status = unseen_small_remove(value, key, &verdict, NULL);
+    require(status == UNSEEN_OK || status == UNSEEN_ERR_SPACE || status == UNSEEN_ERR_UNSUPPORTED);
+    if (status == UNSEEN_OK) {
+        require((verdict == UNSEEN_SEEN) == (count > 0));
+        if (count > 0) {
+            require(unseen_small_add(value, &key, 1, &verdict, NULL, NULL) != UNSEEN_ERR_NOMEM);
+        }
     }
 }
 
@@ -47,8 +62,9 @@ static void use(void *value, bool grow, uint64_t first)
     struct unseen_small_stats after = {.size = sizeof(after)};
     require(unseen_small_stats(value, &before) == UNSEEN_OK);
     add(&value, first, 40);
+    remove_one(&value, key_of(first));
     require(unseen_small_stats(value, &after) == UNSEEN_OK);
-    require(after.nkeys >= before.nkeys && after.nkeys <= before.nkeys + 40);
+    require(after.nkeys + 1 >= before.nkeys && after.nkeys <= before.nkeys + 40);
     require(after.fpr_promise == before.fpr_promise && after.memory >= after.len);
     void *copy = NULL;
     require(unseen_small_load(&copy, value, after.len, NULL) == UNSEEN_OK);
@@ -89,13 +105,23 @@ static void try_changed(const uint8_t *data, size_t size)
     static const struct {
         double fpr;
         uint64_t nkeys;
-    } bases[NBASES] = {{0.01, 30},  {0.01, NKEYS}, {1e-5, 100},
-                       {2e-6, 100}, {5e-9, NKEYS}, {0.5, 0}};
+        uint64_t capacity;
+        bool counts;
+    } bases[NBASES] = {{0.01, 30, 0, false},    {0.01, NKEYS, 0, false}, {1e-5, 100, 0, false},
+                       {2e-6, 100, 0, false},   {5e-9, NKEYS, 0, false}, {0.5, 0, 0, false},
+                       {0.005, NKEYS, 0, true}, {0.01, NKEYS, 200, true}};
     const unsigned base = data[0] % NBASES;
     void *value = NULL;
     uint8_t bytes[4096];
-    require(unseen_small_create(&value, bases[base].fpr, NULL) == UNSEEN_OK);
+    const struct unseen_small_options options = {.size = sizeof(options),
+                                                 .fpr = bases[base].fpr,
+                                                 .capacity = bases[base].capacity,
+                                                 .counts = bases[base].counts};
+    require(unseen_small_create_with(&value, &options) == UNSEEN_OK);
     add(&value, 0, bases[base].nkeys);
+    for (unsigned i = 0; bases[base].counts && i < 5; i++) {
+        add(&value, 0, 10);
+    }
     const size_t len = unseen_small_len(value);
     require(len <= sizeof(bytes));
     memcpy(bytes, value, len);

@@ -56,6 +56,27 @@ extern "C" {
 UNSEEN_API enum unseen_status unseen_small_create(
     void **value_out, double fpr, const struct unseen_allocator *allocator);
 
+/* How a small set is created, if more than its rate is known. All other fields may be 0. */
+struct unseen_small_options {
+    size_t size;       /* sizeof(struct unseen_small_options) */
+    double fpr;        /* as unseen_small_create */
+    uint64_t capacity; /* from some 200 keys up to some 30,000: its first layer is for so many */
+    bool counts;       /* a multiset: each add counts, and keys can be removed; 1e-5 or more */
+    const struct unseen_allocator *allocator;
+};
+
+/* As unseen_small_create, with more options.
+ *
+ * Ownership: the caller frees *value_out with unseen_small_free.
+ * Errors:
+ *   - as unseen_small_create
+ *   - SIZE
+ *   - UNSUPPORTED: counts, with a rate below 1e-5
+ * Threads: any.
+ * Time: constant. */
+UNSEEN_API enum unseen_status unseen_small_create_with(
+    void **value_out, const struct unseen_small_options *options);
+
 /* Frees a value. value may be NULL.
  *
  * Threads: one.
@@ -80,6 +101,23 @@ UNSEEN_API enum unseen_status unseen_small_add(void **value, const struct unseen
     size_t n, uint8_t *verdicts, size_t *ndone_out, const struct unseen_allocator *allocator);
 UNSEEN_API void unseen_small_contains(
     const void *value, const struct unseen_key *keys, size_t n, uint8_t *verdicts);
+
+/* Removes a key: *verdict is SEEN, or NEW if it was not there. A value that counts takes one add of
+ * the key back. As in every set, a key that was never added may take another one with it, at the
+ * rate of the value.
+ *
+ * Arguments: *value may be another pointer afterwards.
+ * Errors:
+ *   - UNSUPPORTED: a value with layers that does not count
+ *   - NOMEM, SPACE (only of keys that no set made): the value is as it was
+ * Threads: one.
+ * Time: as add. */
+UNSEEN_API enum unseen_status unseen_small_remove(void **value, struct unseen_key key,
+    uint8_t *verdict, const struct unseen_allocator *allocator);
+
+/* How often a key was added and not removed; in a value that does not count, 0 or 1. Never too
+ * small, and too large at the rate of the value. */
+UNSEEN_API uint64_t unseen_small_count(const void *value, struct unseen_key key);
 
 /* The bytes of a value: what is saved, sent or compared. Equal keys in an equal order give equal
  * bytes.
@@ -106,12 +144,14 @@ UNSEEN_API enum unseen_status unseen_small_load(
 /* The state of a value. */
 struct unseen_small_stats {
     size_t size;         /* sizeof(struct unseen_small_stats), set by the caller */
-    uint64_t nkeys;      /* adds that were answered NEW */
+    uint64_t nkeys;      /* keys: adds that were answered NEW, or all adds of a value that counts */
     uint64_t len;        /* unseen_small_len */
     uint64_t memory;     /* bytes of its block, as the allocator was asked for it */
     double fpr_promise;  /* the rate at any number of keys, also after unseen_small_grow */
     double fpr_estimate; /* the rate expected now */
     unsigned nlayers;    /* layers that a question asks */
+    uint64_t nremoved;   /* removals that found their key, of a value that counts */
+    bool counts;         /* as the options said */
 };
 
 /* Fills in as much of *stats_out as stats_out->size says.

@@ -4,7 +4,7 @@
  * it is a block filter of that size. With a rate from 1e-5 on that part stays, frozen, and the
  * library puts others behind it ("chain"). A small set for a lower rate keeps the first bits
  * of its keys, from which a "compact" set, which grows by itself, is made as if it had been
- * there from the start.
+ * there from the start. For CF.* a value starts as a small set that counts.
  *
  * Recipes are found by their encoded settings in a table of chains. The server's lazy-free thread
  * frees values, too, so the table has a lock. */
@@ -20,7 +20,8 @@
 enum {
     NCHAINS = 1024,
     NIDS = 65536,
-    SMALL_CAPACITY = 1024 /* the most keys that are reserved in a small set */
+    /* The most keys that are reserved in a small set: adds take longer the more there are. */
+    SMALL_CAPACITY = 20000
 };
 
 /* The lowest rate of a small set with layers (unseen_small.h). */
@@ -28,6 +29,9 @@ static const double chain_rate_min = 1e-5;
 
 /* The module uses two widths of "compact": this rate in 36 bits, or UNSEEN_FPR_DEFAULT in 45. */
 static const double narrow_rate = 1.5e-6;
+
+/* Of CF.*, where RedisBloom has 0.012 to 0.03. */
+static const double cuckoo_rate = 0.005;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct recipe *chains[NCHAINS];
@@ -54,17 +58,29 @@ static void take_sized(struct recipe *recipe)
     }
 }
 
-/* Sets that can remove, forget or count are "compact" at any rate. A small set has no times. */
+/* A set that counts, for so many keys that a small one would be slow, is "compact" from the
+ * start. */
+static void take_cuckoo(struct recipe *recipe)
+{
+    recipe->counts = true;
+    recipe->starts_small = recipe->settings.capacity <= SMALL_CAPACITY;
+    recipe->filter = recipe->starts_small ? "chain" : "compact";
+    recipe->rate = recipe->starts_small ? cuckoo_rate : narrow_rate;
+}
+
+/* Sets that can forget, or remove URLs, are "compact" at any rate. A small set has no times. */
 static enum unseen_status choose(struct recipe *recipe)
 {
     const struct settings *s = &recipe->settings;
     const bool is_loose = s->family == FAMILY_BLOOM && !s->window && s->fpr >= chain_rate_min;
     recipe->starts_small = !s->window;
     recipe->filter = is_loose ? "chain" : "compact";
-    recipe->counts = s->family == FAMILY_CUCKOO;
     recipe->rate = is_loose || s->fpr < narrow_rate ? s->fpr : narrow_rate;
     if (is_loose && s->capacity > SMALL_CAPACITY) {
         take_sized(recipe);
+    }
+    if (s->family == FAMILY_CUCKOO) {
+        take_cuckoo(recipe);
     }
     return s->fpr >= UNSEEN_FPR_DEFAULT ? UNSEEN_OK : UNSEEN_ERR_FPR;
 }

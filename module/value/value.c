@@ -83,14 +83,17 @@ static bool counts(const struct recipe *recipe)
     return recipe->settings.family == FAMILY_CUCKOO;
 }
 
+/* A small set counts itself. */
 uint64_t value_nadded(const struct value *value)
 {
-    return is_block(value) ? small_stats(value).nkeys : value->nadded;
+    const void *small = value_small(value);
+    return small ? small_stats(small).nkeys + small_stats(small).nremoved : value->nadded;
 }
 
 uint64_t value_nremoved(const struct value *value)
 {
-    return is_block(value) ? 0 : value->nremoved;
+    const void *small = value_small(value);
+    return small ? small_stats(small).nremoved : value->nremoved;
 }
 
 const struct lease_table *value_leases(const struct value *value)
@@ -174,7 +177,6 @@ static enum unseen_status widen(struct value **value)
     if (status != UNSEEN_OK) {
         return status;
     }
-    wide->nadded = value_nadded(block);
     wide->small = block;
     end_block(recipe);
     *value = wide;
@@ -198,11 +200,16 @@ static void narrow(struct value **value)
     free_struct(wide);
 }
 
-static enum unseen_status make_small(struct value *value)
+static enum unseen_status make_small(void **small_out, const struct recipe *recipe)
 {
     struct budget budget = {0, 0, false};
     const struct unseen_allocator allocator = memory_small_allocator(&budget);
-    return unseen_small_create(&value->small, value->recipe->rate, &allocator);
+    const struct unseen_small_options options = {.size = sizeof(options),
+                                                 .fpr = recipe->rate,
+                                                 .capacity = recipe->settings.capacity,
+                                                 .counts = recipe->counts,
+                                                 .allocator = &allocator};
+    return unseen_small_create_with(small_out, &options);
 }
 
 static struct unseen_set_options set_options(const struct recipe *recipe,
@@ -236,7 +243,7 @@ enum unseen_status value_create(struct value **value_out, struct recipe *recipe)
     if (status != UNSEEN_OK) {
         return status;
     }
-    status = recipe->starts_small ? make_small(value) : make_set(value);
+    status = recipe->starts_small ? make_small(&value->small, recipe) : make_set(value);
     if (status != UNSEEN_OK) {
         value_free(value);
         return UNSEEN_ERR_NOMEM; /* the recipe has checked everything else */
@@ -324,6 +331,8 @@ static enum unseen_status grow_and_add(struct value **value, const struct unseen
         return status;
     }
     struct value *wide = *value;
+    wide->nadded = value_nadded(wide);
+    wide->nremoved = value_nremoved(wide);
     status = make_set_of(wide, wide->small, &wide->set, budget);
     if (status == UNSEEN_OK) {
         status = add_to_set(wide, keys, n, verdicts, ndone_out, budget);
@@ -345,16 +354,17 @@ static enum unseen_status grow(struct value **value, struct budget *budget)
     return value_small(*value) ? grow_and_add(value, NULL, 0, NULL, &ndone, budget) : UNSEEN_OK;
 }
 
-/* Adds one key to a small set. UNSUPPORTED: it must grow first. SPACE: NONSCALING, and full. */
+/* Adds one key to the small set of a NONSCALING value. UNSUPPORTED: it must grow first. SPACE: it
+ * is full. */
 static enum unseen_status add_one_small(void **small, const struct recipe *recipe,
                                         struct unseen_key key, uint8_t *verdict,
                                         const struct unseen_allocator *allocator)
 {
     unseen_small_contains(*small, &key, 1, verdict);
     if (*verdict == UNSEEN_SEEN) {
-        return counts(recipe) ? UNSEEN_ERR_UNSUPPORTED : UNSEEN_OK;
+        return UNSEEN_OK;
     }
-    if (recipe->settings.is_fixed && small_stats(*small).nkeys >= recipe->settings.capacity) {
+    if (small_stats(*small).nkeys >= recipe->settings.capacity) {
         return UNSEEN_ERR_SPACE;
     }
     const enum unseen_status status = unseen_small_add(small, &key, 1, verdict, NULL, allocator);
@@ -367,7 +377,7 @@ static enum unseen_status add_to_small(void **small, const struct recipe *recipe
 {
     const struct unseen_allocator allocator = memory_small_allocator(budget);
     enum unseen_status status = UNSEEN_OK;
-    if (!counts(recipe) && !recipe->settings.is_fixed) {
+    if (!recipe->settings.is_fixed) {
         status = unseen_small_add(small, keys, n, verdicts, ndone_out, &allocator);
         return status == UNSEEN_ERR_SPACE ? UNSEEN_ERR_UNSUPPORTED : status;
     }
@@ -387,9 +397,6 @@ static enum unseen_status add_to_value(struct value **value, const struct unseen
     size_t nmore;
     enum unseen_status status =
         add_to_small(small, value_recipe(*value), keys, n, verdicts, ndone_out, budget);
-    if (!is_block(*value)) {
-        (*value)->nadded = small_stats(*small).nkeys;
-    }
     if (status == UNSEEN_ERR_UNSUPPORTED) {
         const size_t done = *ndone_out;
         status = grow_and_add(value, keys + done, n - done, verdicts + done, &nmore, budget);
@@ -438,14 +445,15 @@ enum unseen_status value_remove(struct value **value, struct unseen_key key, uin
     if (*verdict == UNSEEN_NEW) {
         return UNSEEN_OK;
     }
-    enum unseen_status status = grow(value, budget);
-    if (status == UNSEEN_OK) {
-        /* A note of a queue may pass MAXBYTES. Without room for it a set would have another queue
-         * than its replica, which has no limit. */
-        (*value)->memory.budget = has_window(*value) ? (struct budget){0, 0, false} : *budget;
-        status = unseen_set_remove_keys((*value)->set, &key, 1, verdict, NULL);
-        (*value)->nremoved += status == UNSEEN_OK && *verdict == UNSEEN_SEEN;
+    if (value_small(*value)) {
+        const struct unseen_allocator allocator = memory_small_allocator(budget);
+        return unseen_small_remove(small_of(value), key, verdict, &allocator);
     }
+    /* A note of a queue may pass MAXBYTES. Without room for it a set would have another queue than
+     * its replica, which has no limit. */
+    (*value)->memory.budget = has_window(*value) ? (struct budget){0, 0, false} : *budget;
+    const enum unseen_status status = unseen_set_remove_keys((*value)->set, &key, 1, verdict, NULL);
+    (*value)->nremoved += status == UNSEEN_OK && *verdict == UNSEEN_SEEN;
     return status;
 }
 
@@ -545,13 +553,11 @@ bool value_renew(struct value **value, struct unseen_key key, int64_t now, int64
 uint64_t value_count(const struct value *value, struct unseen_key key)
 {
     uint64_t count = 0;
-    uint8_t verdict;
-    if (!value_small(value)) {
-        (void)unseen_set_count_keys(value->set, &key, 1, &count); /* 0 if it cannot */
-        return count;
+    if (value_small(value)) {
+        return unseen_small_count(value_small(value), key);
     }
-    value_contains(value, &key, 1, &verdict);
-    return counts(value_recipe(value)) && verdict == UNSEEN_SEEN;
+    (void)unseen_set_count_keys(value->set, &key, 1, &count); /* 0 if it cannot */
+    return count;
 }
 
 /* ---- the whole ---- */
@@ -646,18 +652,16 @@ struct unseen_allocator value_allocator(struct value *value, uint64_t block_limi
 /* Whether a small set is one that this recipe would have made: with its form and its rate. */
 static bool is_of_recipe(const struct recipe *recipe, const void *small)
 {
-    struct budget budget = {0, 0, false};
-    const struct unseen_allocator allocator = memory_small_allocator(&budget);
     const struct unseen_small_stats stats = small_stats(small);
     void *made;
-    if (!recipe->starts_small ||
-        unseen_small_create(&made, recipe->rate, &allocator) != UNSEEN_OK) {
+    if (!recipe->starts_small || make_small(&made, recipe) != UNSEEN_OK) {
         return false;
     }
     /* Equal numbers, made in the same way of equal codes. */
     const double promise = small_stats(made).fpr_promise;
-    unseen_small_free(made, &allocator);
-    return stats.fpr_promise <= promise && stats.fpr_promise >= promise;
+    free_small(made);
+    return stats.fpr_promise <= promise && stats.fpr_promise >= promise &&
+           stats.counts == recipe->counts;
 }
 
 enum unseen_status value_load_small(struct value *value, const void *data, size_t len)
@@ -697,7 +701,7 @@ bool value_load_set(struct value *value, struct unseen_set *set)
 bool value_finish(struct value **value, uint64_t nadded, uint64_t nremoved)
 {
     struct value *wide = *value;
-    if (wide->small && (nadded != small_stats(wide->small).nkeys || nremoved != 0)) {
+    if (wide->small && (nadded != value_nadded(wide) || nremoved != value_nremoved(wide))) {
         return false;
     }
     wide->nadded = nadded;

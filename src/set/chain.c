@@ -28,6 +28,11 @@
  * outline of the small set (small/outline.h) answers nearly all of these questions. Keys cannot be
  * removed, because nothing says which of the parts has a key.
  *
+ * A chain that counts is a small set that counts, and behind it a compact filter that does. As in
+ * the layers of the small set, a key that the small set has is added there once more and nowhere
+ * else, so the small set has the key if it has its hash. When it has no room for a repeat, the
+ * stash of the compact filter takes the whole key; these repeats leave first.
+ *
  * This filter is not in the list of names. A set gets it when it is made of a small set with layers
  * (unseen_small.h), or when a server makes a set of a given size. */
 #include "set/chain.h"
@@ -79,6 +84,7 @@ struct chain {
     unsigned nlinks;                        /* that have keys; one more may be made */
     uint64_t newest_capacity;               /* of the newest link, without its spare room */
     double fpr;
+    bool counts;
     uint64_t capacity;
     uint64_t unit; /* of the chain behind a small set */
     uint64_t saved_max;
@@ -99,7 +105,7 @@ static const struct chain *chain_from_const(const struct unseen__filter *filter)
 
 static bool has_links(const struct chain *l)
 {
-    return l->capacity == 0 && l->fpr >= SMALL_LINKS_MIN;
+    return l->capacity == 0 && l->fpr >= SMALL_LINKS_MIN && !l->counts;
 }
 
 /* The part to which keys are added. */
@@ -146,15 +152,21 @@ static struct unseen__filter_params part_params(const struct chain *l)
     return (struct unseen__filter_params){.cpu = l->cpu, .allocator = l->allocator};
 }
 
-static const struct unseen__filter_ops *chain_ops_of(unsigned part)
+static const struct unseen__filter_ops *chain_ops_of(const struct chain *l, unsigned part)
 {
-    return part == PART_COMPACT ? &unseen__compact_ops : &unseen__block_ops;
+    const struct unseen__filter_ops *compact =
+        l->counts ? &unseen__compact_count_ops : &unseen__compact_ops;
+    return part == PART_COMPACT ? compact : &unseen__block_ops;
 }
 
 static enum unseen_status chain_make_first(struct chain *l)
 {
     if (l->capacity == 0) {
-        return unseen_small_create(&l->small, l->fpr, &l->allocator);
+        const struct unseen_small_options options = {.size = sizeof(options),
+                                                     .fpr = l->fpr,
+                                                     .counts = l->counts,
+                                                     .allocator = &l->allocator};
+        return unseen_small_create_with(&l->small, &options);
     }
     struct unseen__filter_params params = part_params(l);
     params.fpr = l->fpr - SMALL_REST;
@@ -171,7 +183,7 @@ static enum unseen_status chain_load_params(struct chain *l,
     l->capacity = load_le64(saved + 24);
     l->saved_max = params->saved_max;
     if (load_le64(saved) != SAVED_KIND || !(l->fpr >= SMALL_LAYERED_RATE_MIN && l->fpr < 1) ||
-        l->unit > SMALL_ROOM || (l->unit > 0) != has_links(l)) {
+        l->unit > SMALL_ROOM || (l->unit > 0) != has_links(l) || (l->counts && l->capacity)) {
         return UNSEEN_ERR_CORRUPT;
     }
     l->loaded = unseen__alloc_zero(&l->allocator, NPARTS * sizeof(*l->loaded), _Alignof(uint64_t));
@@ -187,20 +199,23 @@ static enum unseen_status chain_start(struct chain *l, const struct unseen__filt
         return UNSEEN_ERR_FPR;
     }
     l->fpr = params->fpr;
-    l->capacity = params->capacity;
+    l->capacity = l->counts ? 0 : params->capacity;
     l->unit = has_links(l) ? SMALL_ROOM : 0;
     return chain_make_first(l);
 }
 
-static enum unseen_status chain_create(struct unseen__filter **filter_out,
-                                       const struct unseen__filter_params *params)
+static enum unseen_status create(struct unseen__filter **filter_out,
+                                 const struct unseen__filter_params *params,
+                                 const struct unseen__filter_ops *ops)
 {
     struct chain *l = unseen__alloc(&params->allocator, sizeof(*l), _Alignof(struct chain));
     if (!l) {
         return UNSEEN_ERR_NOMEM;
     }
-    *l = (struct chain){
-        .filter.ops = &unseen__chain_ops, .cpu = params->cpu, .allocator = params->allocator};
+    *l = (struct chain){.filter.ops = ops,
+                        .counts = ops->multiplicity != NULL,
+                        .cpu = params->cpu,
+                        .allocator = params->allocator};
     const enum unseen_status status = chain_start(l, params);
     if (status != UNSEEN_OK) {
         chain_free(&l->filter);
@@ -208,6 +223,18 @@ static enum unseen_status chain_create(struct unseen__filter **filter_out,
     }
     *filter_out = &l->filter;
     return UNSEEN_OK;
+}
+
+static enum unseen_status chain_create(struct unseen__filter **filter_out,
+                                       const struct unseen__filter_params *params)
+{
+    return create(filter_out, params, &unseen__chain_ops);
+}
+
+static enum unseen_status chain_count_create(struct unseen__filter **filter_out,
+                                             const struct unseen__filter_params *params)
+{
+    return create(filter_out, params, &unseen__chain_count_ops);
 }
 
 /* The first part cannot be cut: the set is one filter, for any number of threads. */
@@ -247,14 +274,26 @@ enum unseen_status unseen__chain_adopt(struct unseen__filter *filter, const void
 
 /* ---- what is behind the first part ---- */
 
+/* The keys of the first part, when it is full and frozen: those of five full layers, or what a
+ * small set of another size holds. */
+static uint64_t keys_of_first(const struct chain *l)
+{
+    struct small small;
+    struct unseen_small_stats stats = {.size = sizeof(stats)};
+    unseen__small_read(&small, l->small);
+    (void)unseen_small_stats(l->small, &stats); /* fails for a wrong size only */
+    return small.form == SMALL_SIZED ? stats.nkeys : SMALL_ROOM;
+}
+
 /* The keys that a set with n links is for. */
 static uint64_t keys_of_links(const struct chain *l, unsigned n)
 {
+    const uint64_t first = keys_of_first(l);
     uint64_t keys = l->unit;
     if (n == 0) {
-        return SMALL_ROOM;
+        return first;
     }
-    while (keys < KEYS_MAX && (keys < SMALL_ROOM + LINK_MIN || --n > 0)) {
+    while (keys < KEYS_MAX && (keys < first + LINK_MIN || --n > 0)) {
         keys = 2 * keys + l->unit;
     }
     return keys;
@@ -332,7 +371,7 @@ static enum unseen_status make_rest(struct chain *l)
     struct unseen__filter_params params = part_params(l);
     params.fpr = SMALL_REST;
     if (!has_links(l)) {
-        return unseen__compact_ops.create(&l->filters[PART_COMPACT], &params);
+        return chain_ops_of(l, PART_COMPACT)->create(&l->filters[PART_COMPACT], &params);
     }
     const enum unseen_status status = make_link(l);
     if (status == UNSEEN_OK) {
@@ -377,7 +416,7 @@ static void make_outline(struct chain *l)
     const uint64_t nkeys = nkeys_of_newest(l);
     const unsigned bits = nkeys < LONG_FROM ? OUTLINE_SHORT : OUTLINE_LONG;
     struct small small;
-    if (!l->small || nkeys == 0 || bits <= l->outline_bits) {
+    if (!l->small || l->counts || nkeys == 0 || bits <= l->outline_bits) {
         return;
     }
     uint8_t *outline = unseen__alloc(&l->allocator, outline_len(bits), 1);
@@ -531,6 +570,120 @@ static enum unseen_status chain_add(struct unseen__filter *filter, const struct 
     make_outline(l);
     *ndone_out = done;
     return status;
+}
+
+/* ---- a chain that counts ---- */
+
+static bool small_has(const struct chain *l, struct unseen_key key)
+{
+    uint8_t verdict;
+    unseen_small_contains(l->small, &key, 1, &verdict);
+    return verdict == UNSEEN_SEEN;
+}
+
+static uint64_t stashed_repeats(const struct chain *l, struct unseen_key key)
+{
+    const struct unseen__filter *rest = l->filters[PART_COMPACT];
+    return rest ? unseen__compact_repeats(rest, key) : 0;
+}
+
+/* Adds a key that the small set has once more. */
+static enum unseen_status add_again(struct chain *l, struct unseen_key key)
+{
+    enum unseen_status status = UNSEEN_ERR_SPACE;
+    uint8_t verdict;
+    if (stashed_repeats(l, key) == 0) {
+        status = unseen_small_add(&l->small, &key, 1, &verdict, NULL, &l->allocator);
+    }
+    if (status == UNSEEN_ERR_SPACE) {
+        status = l->filters[PART_COMPACT] ? UNSEEN_OK : make_rest(l);
+        status =
+            status == UNSEEN_OK ? unseen__compact_repeat(l->filters[PART_COMPACT], key) : status;
+    }
+    return status;
+}
+
+static enum unseen_status add_first_time(struct chain *l, struct unseen_key key, uint8_t *verdict)
+{
+    enum unseen_status status = UNSEEN_ERR_SPACE;
+    size_t ndone;
+    if (!l->filters[PART_COMPACT]) {
+        status = unseen_small_add(&l->small, &key, 1, verdict, &ndone, &l->allocator);
+    }
+    if (status == UNSEEN_ERR_SPACE) {
+        status = l->filters[PART_COMPACT] ? UNSEEN_OK : make_rest(l);
+        if (status == UNSEEN_OK) {
+            struct unseen__filter *rest = l->filters[PART_COMPACT];
+            status = rest->ops->add(rest, &key, 1, verdict, &ndone);
+        }
+    }
+    return status;
+}
+
+static enum unseen_status chain_count_add(struct unseen__filter *filter,
+                                          const struct unseen_key *keys, size_t n,
+                                          uint8_t *verdicts, size_t *ndone_out)
+{
+    struct chain *l = chain_from(filter);
+    enum unseen_status status = UNSEEN_OK;
+    for (*ndone_out = 0; *ndone_out < n && status == UNSEEN_OK;) {
+        const struct unseen_key key = keys[*ndone_out];
+        if (small_has(l, key)) {
+            verdicts[*ndone_out] = UNSEEN_SEEN;
+            status = add_again(l, key);
+        } else {
+            status = add_first_time(l, key, &verdicts[*ndone_out]);
+        }
+        *ndone_out += status == UNSEEN_OK;
+    }
+    if (status != UNSEEN_OK) {
+        drop_empty_rest(l);
+    }
+    return status;
+}
+
+static enum unseen_status chain_count_add_absent(struct unseen__filter *filter,
+                                                 const struct unseen_key *keys, size_t n,
+                                                 uint8_t *verdicts, size_t *ndone_out)
+{
+    enum unseen_status status = UNSEEN_OK;
+    for (*ndone_out = 0; *ndone_out < n && status == UNSEEN_OK;) {
+        uint8_t *verdict = &verdicts[*ndone_out];
+        size_t nmore = 1;
+        chain_contains(filter, &keys[*ndone_out], 1, verdict);
+        if (*verdict == UNSEEN_NEW) {
+            status = chain_count_add(filter, &keys[*ndone_out], 1, verdict, &nmore);
+        }
+        *ndone_out += nmore;
+    }
+    return status;
+}
+
+/* The small set cannot refuse: what it shrinks to is smaller, and without memory for that the key
+ * stays, and no count is too small. */
+static void chain_count_remove(struct unseen__filter *filter, const struct unseen_key *keys,
+                               size_t n, uint8_t *verdicts)
+{
+    struct chain *l = chain_from(filter);
+    struct unseen__filter *rest = l->filters[PART_COMPACT];
+    for (size_t i = 0; i < n; i++) {
+        verdicts[i] = UNSEEN_NEW;
+        if (stashed_repeats(l, keys[i]) == 0 && small_has(l, keys[i])) {
+            (void)unseen_small_remove(&l->small, keys[i], &verdicts[i], &l->allocator);
+        } else if (rest) {
+            rest->ops->remove(rest, &keys[i], 1, &verdicts[i]);
+        }
+    }
+}
+
+static uint64_t chain_multiplicity(const struct unseen__filter *filter, struct unseen_key key)
+{
+    const struct chain *l = chain_from_const(filter);
+    const struct unseen__filter *rest = l->filters[PART_COMPACT];
+    if (small_has(l, key)) {
+        return unseen_small_count(l->small, key) + stashed_repeats(l, key);
+    }
+    return rest ? rest->ops->multiplicity(rest, key) : 0;
 }
 
 /* ---- numbers ---- */
@@ -697,7 +850,8 @@ static enum unseen_status load_small(struct chain *l, const uint8_t *bytes, size
     struct small small;
     unseen__small_read(&small, l->small);
     const struct unseen_small_stats stats = small_stats(l->small);
-    return small.form == SMALL_LAYERED && stats.fpr_promise <= l->fpr * 1.000001 &&
+    return (small.form == SMALL_LAYERED || small.form == SMALL_SIZED) &&
+                   small.counts == l->counts && stats.fpr_promise <= l->fpr * 1.000001 &&
                    stats.nkeys == load_le64(bytes + 16)
                ? UNSEEN_OK
                : UNSEEN_ERR_CORRUPT;
@@ -714,7 +868,7 @@ static enum unseen_status load_part(struct chain *l, unsigned part, const uint8_
         return UNSEEN_ERR_CORRUPT;
     }
     if (!l->filters[part]) {
-        const enum unseen_status status = chain_ops_of(part)->create(&l->filters[part], &params);
+        const enum unseen_status status = chain_ops_of(l, part)->create(&l->filters[part], &params);
         if (status != UNSEEN_OK) {
             return status;
         }
@@ -797,6 +951,26 @@ const struct unseen__filter_ops unseen__chain_ops = {
     .free = chain_free,
     .add = chain_add,
     .contains = chain_contains,
+    .nkeys = chain_nkeys,
+    .stats = chain_stats,
+    .save_params = chain_save_params,
+    .save_piece = chain_save_piece,
+    .owns_piece = chain_owns_piece,
+    .load_piece = chain_load_piece,
+    .load_finish = chain_load_finish,
+};
+
+const struct unseen__filter_ops unseen__chain_count_ops = {
+    .name = "chain",
+    .abilities = UNSEEN_CAN_GROW | UNSEEN_CAN_REMOVE,
+    .shard_bits = chain_shard_bits,
+    .create = chain_count_create,
+    .free = chain_free,
+    .add = chain_count_add,
+    .add_absent = chain_count_add_absent,
+    .contains = chain_contains,
+    .remove = chain_count_remove,
+    .multiplicity = chain_multiplicity,
     .nkeys = chain_nkeys,
     .stats = chain_stats,
     .save_params = chain_save_params,

@@ -7,6 +7,7 @@
 #include "filter/filter.h"
 
 extern const struct unseen__filter_ops unseen__chain_ops;
+extern const struct unseen__filter_ops unseen__chain_count_ops;
 
 /* Takes a copy of a small set with layers in place of the empty first part of a chain
  * without a capacity. If links are to follow, they are full at unit * (2^k - 1) keys; 0:

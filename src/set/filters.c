@@ -17,8 +17,9 @@
 /* A filter that counts stands behind the filter of the same name that does not. The last one has no
  * name that a user chooses (chain.c says how a set gets it). */
 static const struct unseen__filter_ops *const filters[] = {
-    &unseen__compact_ops,  &unseen__compact_count_ops, &unseen__bloom_ops,
-    &unseen__counting_ops, &unseen__block_ops,         &unseen__chain_ops,
+    &unseen__compact_ops,     &unseen__compact_count_ops, &unseen__bloom_ops,
+    &unseen__counting_ops,    &unseen__block_ops,         &unseen__chain_ops,
+    &unseen__chain_count_ops,
 };
 
 static const struct {

@@ -32,6 +32,11 @@ static enum unseen_status add_prefixes(struct unseen__filter *filter, const stru
     return status;
 }
 
+static bool has_layers(const struct small *small)
+{
+    return small->form == SMALL_LAYERED || small->form == SMALL_SIZED;
+}
+
 /* The options of the new set: those of the caller, with the rate and the kind of the value. */
 static enum unseen_status choose_options(const struct unseen_set_options *given,
                                          const struct small *small, const void *value,
@@ -46,10 +51,10 @@ static enum unseen_status choose_options(const struct unseen_set_options *given,
     (void)unseen_small_stats(value, &stats);
     options_out->filter = "compact";
     options_out->fpr = stats.fpr_promise;
-    if (small->form == SMALL_LAYERED) {
+    if (has_layers(small)) {
         /* A value that was made for 1e-5 says a rate that is a little lower. */
         options_out->filter = "chain";
-        options_out->counts = false;
+        options_out->counts = small->counts;
         options_out->fpr = fmax(stats.fpr_promise, SMALL_LAYERED_RATE_MIN);
     }
     options_out->bits_per_key = 0;
@@ -64,7 +69,7 @@ static enum unseen_status choose_options(const struct unseen_set_options *given,
                                      "a small set has no times: it cannot grow into a set with a "
                                      "window");
     }
-    if (small->form != SMALL_LAYERED && options_out->threads > 1) {
+    if (!has_layers(small) && options_out->threads > 1) {
         return unseen__error(error, UNSEEN_ERR_UNSUPPORTED, UNSEEN__NO_OFFSET,
                              "a small set with a rate below 1e-5 grows into a set for one thread "
                              "only");
@@ -91,8 +96,8 @@ enum unseen_status unseen_small_grow(struct unseen_set **set_out, const void *va
         return status;
     }
     struct unseen__filter *filter = set->shards[0].filter;
-    status = small.form == SMALL_LAYERED ? unseen__chain_adopt(filter, value, unit)
-                                         : add_prefixes(filter, &small);
+    status = has_layers(&small) ? unseen__chain_adopt(filter, value, unit)
+                                : add_prefixes(filter, &small);
     if (status != UNSEEN_OK) {
         unseen_set_free(set);
         return unseen__error_plain(error, status);

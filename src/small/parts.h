@@ -26,7 +26,7 @@ double unseen__rate_of_code(unsigned code);
 unsigned unseen__rate_code(double rate);
 
 /* 64 * (inverse / 64) * 2^(code / 12), rounded up: the universe of a run in which 64 keys have the
- * share 64 / inverse of the rate. The same number on every machine. inverse is less than 1024. */
+ * share 64 / inverse of the rate. The same number on every machine. inverse is less than 4096. */
 uint64_t unseen__rate_universe(unsigned code, unsigned inverse);
 
 struct parts {

@@ -10,13 +10,14 @@
 enum {
     SMALL_LAYERS_MAX = 5,
     SMALL_ROOM = 21824,         /* keys of five full layers */
-    SMALL_RUNS_MAX = 256,       /* of the last layer */
+    SMALL_RUNS_MAX = 2048,      /* of a layer */
     SMALL_CODE_MAX = 203,       /* of the lowest rate with layers */
     SMALL_LINKS_CODE_MAX = 122, /* of the lowest rate with a chain behind the layers */
     SMALL_PREFIXES_MAX = 7000,  /* keys; the first group of a compact filter holds them */
     SMALL_LAYERED = 0,          /* forms */
     SMALL_NARROW = 1,
-    SMALL_WIDE = 2
+    SMALL_WIDE = 2,
+    SMALL_SIZED = 3
 };
 
 #define SMALL_LAYERED_RATE_MIN 1e-5
@@ -27,15 +28,23 @@ enum {
 /* A value as it is read, without a change meanwhile. */
 struct small {
     unsigned form;
-    unsigned code; /* byte 1 of the value */
+    unsigned code;  /* byte 1 of the value */
+    unsigned sized; /* form SIZED: the byte that says so; else 0 */
     unsigned nlayers;
+    bool counts;
+    unsigned nrepeats;
+    uint32_t nremoved;
     size_t len;
+    const uint8_t *repeats;
     const uint8_t *end; /* of the block */
     struct parts layers[SMALL_LAYERS_MAX];
 };
 
 /* Reads a value, whose bytes are sound. */
 void unseen__small_read(struct small *small, const void *value);
+
+/* The key of repeat i, and how often it was added beyond its copies. */
+struct unseen_key unseen__small_repeat(const struct small *small, unsigned i, uint32_t *count_out);
 
 bool unseen__small_has(const struct small *small, struct unseen_key key);
 

@@ -398,6 +398,11 @@ enum unseen_status unseen__compact_count_add(struct unseen__filter *filter,
                                              uint8_t *verdicts, size_t *ndone_out);
 uint64_t unseen__compact_count(const struct unseen__filter *filter, struct unseen_key key);
 
+/* Adds a key once more that need not have a tag here, and how often that was done. The removal of
+ * such a key takes this back first. Errors: NOMEM, RANDOM. */
+enum unseen_status unseen__compact_repeat(struct unseen__filter *filter, struct unseen_key key);
+uint64_t unseen__compact_repeats(const struct unseen__filter *filter, struct unseen_key key);
+
 /* compact.c */
 /* Grows at once to the geometry that a filter made for this capacity (of the whole set) has, unless
  * it is larger. Errors: NOMEM, RANDOM; the filter may have grown by some of it. */

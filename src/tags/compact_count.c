@@ -90,3 +90,16 @@ uint64_t unseen__compact_count(const struct unseen__filter *filter, struct unsee
     locate(c, key, &probe);
     return count_tags(c, &probe) + unseen__stash_count(&c->stash, key);
 }
+
+enum unseen_status unseen__compact_repeat(struct unseen__filter *filter, struct unseen_key key)
+{
+    struct compact *c = compact_from(filter);
+    const enum unseen_status status = unseen__stash_add_again(&c->stash, key, 1, &c->allocator);
+    c->nkeys += status == UNSEEN_OK;
+    return status;
+}
+
+uint64_t unseen__compact_repeats(const struct unseen__filter *filter, struct unseen_key key)
+{
+    return unseen__stash_count(&compact_from_const(filter)->stash, key);
+}

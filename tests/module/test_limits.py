@@ -48,7 +48,7 @@ class Limits(Case):
         """Values are evicted whole, and their memory comes back."""
         self.raw("CONFIG", "SET", "maxmemory-policy", "allkeys-random", "lazyfree-lazy-eviction", "no")
         for i in range(200):
-            self.raw("CF.INSERT", f"c{i}", "ITEMS", i, i)  # 39 KB each
+            self.raw("CF.RESERVE", f"c{i}", 30000)  # 39 KB each
         memory = int(self.server.client().info("memory")["used_memory"])
         self.raw("CONFIG", "SET", "maxmemory", str(memory - 2000000))
         try:

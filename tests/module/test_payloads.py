@@ -86,7 +86,7 @@ class Payloads(Case):
         call("BF.MADD", "two", *[f"i{n}" for n in range(60)])
         call("CF.INSERT", "cuckoo", "ITEMS", *[f"i{n % 40}" for n in range(80)], *["often"] * 20)
         call("CF.DEL", "cuckoo", "i1")
-        call("BF.RESERVE", "block", "0.01", "2000")
+        call("BF.RESERVE", "block", "0.01", "21000")
         call("BF.MADD", "block", *[f"i{n}" for n in range(60)])
         call("BF.RESERVE", "tight", "0.000002", "100")
         call("BF.MADD", "tight", *[f"i{n}" for n in range(60)])

@@ -42,7 +42,7 @@ def few(call, rng):
 
 
 def reserve(call):
-    call("BF.RESERVE", "sized", "0.01", "2000")
+    call("BF.RESERVE", "sized", "0.01", "21000")
     call("BF.RESERVE", "tight", "0.000001", "1000")
     call("BF.RESERVE", "fixed", "0.01", "100000", "NONSCALING")
     call("CF.RESERVE", "cuckoo", "1000")

@@ -166,7 +166,7 @@ REPLIES = (
     # Without memory for it. The limit is for keys that are created later.
     ("CONFIG SET bf.maxbytes 8", "+OK", None),
     ("CONFIG SET bf.bloom-memory-usage-limit 8", None, "+OK"),
-    ("BF.RESERVE k 0.01 2000", "-ERR Insufficient memory to create filter", "-ERR operation exceeds bloom object memory limit"),
+    ("BF.RESERVE k 0.01 21000", "-ERR Insufficient memory to create filter", "-ERR operation exceeds bloom object memory limit"),
     ("BF.INSERT k VALIDATESCALETO 1000000 ITEMS x", "-Unknown argument received",
      "-ERR provided VALIDATESCALETO causes bloom object to exceed memory limit"),
     ("CONFIG SET bf.maxbytes 16", "+OK", None),

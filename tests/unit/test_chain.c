@@ -422,9 +422,82 @@ static void check_nomem(double fpr, uint64_t n)
     filter_end(set);
 }
 
+/* A small set that counts, grown: behind it a compact set that counts. No key has fewer adds than
+ * it was given, whatever was added, repeated and removed, in the small set, its layers, behind it,
+ * and in the stash; and an export comes back the same. */
+static void check_multiset(uint64_t capacity, uint64_t nkeys)
+{
+    const struct unseen_small_options small = {.size = sizeof(small),
+                                               .fpr = 0.005,
+                                               .capacity = capacity,
+                                               .counts = true,
+                                               .allocator = &filter_allocator};
+    const struct unseen_set_options options = filter_options("compact", 0, 0, 1);
+    struct unseen_set *set = NULL;
+    struct unseen_set *copy = NULL;
+    void *value = NULL;
+    uint32_t *counts = calloc(nkeys, sizeof(*counts));
+    uint64_t total = 50;
+    uint64_t state = 3;
+    CHECK(unseen_small_create_with(&value, &small) == UNSEEN_OK);
+    add_small(&value, 0, 50);
+    for (uint64_t i = 0; i < 50; i++) {
+        counts[i] = 1;
+    }
+    CHECK(unseen_small_grow(&set, value, &options, NULL) == UNSEEN_OK);
+    unseen_small_free(value, &filter_allocator);
+    CHECK(strcmp(filter_stats(set).filter, "chain") == 0 && filter_stats(set).counts);
+    for (uint64_t step = 0; step < 6 * nkeys; step++) {
+        const uint64_t random = test_random(&state);
+        /* All keys at first, and then few of them often. */
+        const uint64_t i = step < nkeys ? step : (random >> 8) % (step & 1 ? nkeys : nkeys / 50);
+        const struct unseen_key key = key_of(i);
+        uint8_t verdict = 9;
+        if (step < nkeys || (random & 7) < 4) {
+            CHECK(unseen_set_add_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+            CHECK(verdict == UNSEEN_SEEN || counts[i] == 0);
+            counts[i]++;
+            total++;
+        } else if (counts[i] > 0) {
+            CHECK(unseen_set_remove_keys(set, &key, 1, &verdict, NULL) == UNSEEN_OK);
+            CHECK_EQ(verdict, UNSEEN_SEEN);
+            counts[i]--;
+            total--;
+        }
+    }
+    CHECK_EQ(filter_stats(set).nkeys, total);
+    CHECK(unseen_set_copy(&copy, set, NULL) == UNSEEN_OK);
+    CHECK_EQ(unseen_set_digest(copy), unseen_set_digest(set));
+    uint64_t nlarger = 0;
+    for (uint64_t i = 0; i < nkeys; i++) {
+        const struct unseen_key key = key_of(i);
+        uint64_t count = 0;
+        CHECK(unseen_set_count_keys(copy, &key, 1, &count) == UNSEEN_OK);
+        CHECK(count >= counts[i]);
+        nlarger += count > counts[i];
+    }
+    CHECK((double)nlarger <= 0.02 * (double)nkeys + 4);
+    for (uint64_t i = 0; i < nkeys; i++) {
+        const struct unseen_key key = key_of(i);
+        for (; counts[i] > 0; counts[i]--) {
+            uint8_t verdict = 9;
+            CHECK(unseen_set_remove_keys(copy, &key, 1, &verdict, NULL) == UNSEEN_OK);
+            CHECK_EQ(verdict, UNSEEN_SEEN);
+        }
+    }
+    CHECK_EQ(filter_stats(copy).nkeys, 0);
+    CHECK_EQ(filter_seen(copy, 0, nkeys), 0);
+    free(counts);
+    unseen_set_free(copy);
+    filter_end(set);
+}
+
 int main(void)
 {
     test_start();
+    check_multiset(0, 30000);
+    check_multiset(1024, 60000);
+
     check_grow(0.01, 20000, 200000, 1);
     check_grow(1e-3, 30, 100000, 3);
     check_grow(1e-4, 21000, 100000, 1);

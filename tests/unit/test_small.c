@@ -294,6 +294,10 @@ static void check_arguments(void)
     CHECK(unseen_small_create(&value, 1, NULL) == UNSEEN_ERR_ARGUMENT);
     CHECK(unseen_small_create(&value, (double)NAN, NULL) == UNSEEN_ERR_ARGUMENT);
     CHECK(unseen_small_create(&value, 4e-9, NULL) == UNSEEN_ERR_FPR);
+    struct unseen_small_options options = {.fpr = 0.01};
+    CHECK(unseen_small_create_with(&value, &options) == UNSEEN_ERR_SIZE);
+    options = (struct unseen_small_options){.size = sizeof(options), .fpr = 9e-6, .counts = true};
+    CHECK(unseen_small_create_with(&value, &options) == UNSEEN_ERR_UNSUPPORTED);
     CHECK(value == NULL);
     unseen_small_free(NULL, NULL);
     struct unseen_small_stats stats = {.size = 1};
@@ -373,13 +377,238 @@ static void check_nomem(double fpr)
     counting = (struct test_allocator){0};
 }
 
-/* Every cut, every changed bit: refused, or a value that can be used. */
-static void check_forged(double fpr, size_t n)
+static void *make_with(double fpr, uint64_t capacity, bool counts)
 {
+    const struct unseen_small_options options = {.size = sizeof(options),
+                                                 .fpr = fpr,
+                                                 .capacity = capacity,
+                                                 .counts = counts,
+                                                 .allocator = &allocator};
     void *value = NULL;
+    CHECK(unseen_small_create_with(&value, &options) == UNSEEN_OK);
+    return value;
+}
+
+/* A value with a first layer for a capacity is smaller than the layers of one without, its rate is
+ * below the promise, and it goes on behind the first layer. */
+static void check_sized(double fpr, uint64_t capacity, unsigned nasked)
+{
+    void *value = make_with(fpr, capacity, false);
+    void *plain = make_with(fpr, 0, false);
     uint64_t nnew;
-    CHECK(unseen_small_create(&value, fpr, &allocator) == UNSEEN_OK);
+    uint64_t state = 51;
+    uint64_t nseen = 0;
+    CHECK_EQ(grow(&value, capacity, 5, &nnew), capacity);
+    CHECK_EQ(grow(&plain, capacity, 5, &nnew), capacity);
+    const struct unseen_small_stats stats = stats_of(value);
+    CHECK(stats.nlayers == 1 && stats.len < 0.95 * (double)stats_of(plain).len);
+    CHECK(stats.len <= (double)capacity * (log2(1 / fpr) + 3.2) / 8);
+    for (unsigned i = 0; i < nasked; i++) {
+        const struct unseen_key key = random_key(&state);
+        uint8_t verdict;
+        unseen_small_contains(value, &key, 1, &verdict);
+        nseen += verdict == UNSEEN_SEEN;
+    }
+    CHECK(fabs((double)nseen - stats.fpr_estimate * nasked) <=
+          4 * sqrt(stats.fpr_estimate * nasked) + 1);
+    CHECK(stats.fpr_estimate <= stats.fpr_promise && stats.fpr_promise <= fpr);
+    (void)grow(&value, capacity, 6, &nnew);
+    check_all_seen(value, capacity, 5);
+    check_all_seen(value, capacity, 6);
+    CHECK(stats_of(value).nlayers == 2 && stats_of(value).fpr_estimate <= fpr);
+    unseen_small_free(value, &allocator);
+    unseen_small_free(plain, &allocator);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+enum {
+    COUNTED_KEYS = 3000
+};
+
+/* What a value that counts must have: no key fewer than were added and not removed. */
+struct model {
+    void *value;
+    uint64_t total;
+    uint64_t nremoved;
+    uint32_t counts[COUNTED_KEYS];
+};
+
+static struct unseen_key counted_key(unsigned i)
+{
+    uint64_t state = 1000 + i;
+    return random_key(&state);
+}
+
+static void model_check(const struct model *model)
+{
+    for (unsigned i = 0; i < COUNTED_KEYS; i++) {
+        const struct unseen_key key = counted_key(i);
+        uint8_t verdict;
+        unseen_small_contains(model->value, &key, 1, &verdict);
+        CHECK(verdict == UNSEEN_SEEN || model->counts[i] == 0);
+        CHECK(unseen_small_count(model->value, key) >= model->counts[i]);
+    }
+    CHECK_EQ(stats_of(model->value).nkeys, model->total);
+    CHECK_EQ(stats_of(model->value).nremoved, model->nremoved);
+    CHECK_EQ(stats_of(model->value).memory, counting.bytes);
+}
+
+static void model_add(struct model *model, unsigned i)
+{
+    const struct unseen_key key = counted_key(i);
+    const size_t len = unseen_small_len(model->value);
+    uint8_t verdict;
+    const enum unseen_status status =
+        unseen_small_add(&model->value, &key, 1, &verdict, NULL, &allocator);
+    if (status == UNSEEN_OK) {
+        CHECK(verdict == UNSEEN_SEEN || model->counts[i] == 0);
+        model->counts[i]++;
+        model->total++;
+    } else {
+        CHECK(status == UNSEEN_ERR_SPACE && len == unseen_small_len(model->value));
+    }
+}
+
+static void model_remove(struct model *model, unsigned i)
+{
+    uint8_t verdict = 9;
+    if (model->counts[i] > 0) {
+        CHECK(unseen_small_remove(&model->value, counted_key(i), &verdict, &allocator) ==
+              UNSEEN_OK);
+        CHECK_EQ(verdict, UNSEEN_SEEN);
+        model->counts[i]--;
+        model->total--;
+        model->nremoved++;
+    }
+}
+
+/* Adds, repeats and removals in any order; few keys get most of the repeats. */
+static void check_counted(double fpr, uint64_t capacity, unsigned nkeys)
+{
+    static struct model model;
+    uint64_t state = capacity + nkeys;
+    model = (struct model){.value = make_with(fpr, capacity, true)};
+    const size_t empty_len = unseen_small_len(model.value);
+    CHECK(unseen_small_set_mark(&model.value, 5, &allocator) == UNSEEN_OK);
+    for (unsigned step = 0; step < 12 * nkeys; step++) {
+        const uint64_t random = test_random(&state);
+        const unsigned i = (unsigned)(random >> 8) % (random & 1 ? nkeys : nkeys / 10 + 1);
+        const bool shrinks = step / nkeys % 3 == 2;
+        if ((random >> 1 & 7) < (shrinks ? 2 : 5)) {
+            model_add(&model, i);
+        } else {
+            model_remove(&model, i);
+        }
+        if (step % (nkeys / 2 + 1) == 0) {
+            model_check(&model);
+        }
+    }
+    CHECK_EQ(unseen_small_mark(model.value), 5);
+    CHECK(unseen_small_set_mark(&model.value, 0, &allocator) == UNSEEN_OK);
+    void *copy = NULL;
+    const size_t len = unseen_small_len(model.value);
+    CHECK(unseen_small_load(&copy, model.value, len, &allocator) == UNSEEN_OK);
+    CHECK(memcmp(copy, model.value, len) == 0);
+    unseen_small_free(copy, &allocator);
+    model_check(&model);
+    for (unsigned i = 0; i < nkeys; i++) {
+        while (model.counts[i] > 0) {
+            model_remove(&model, i);
+        }
+    }
+    model_check(&model);
+    CHECK_EQ(unseen_small_len(model.value), empty_len);
+    unseen_small_free(model.value, &allocator);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+/* Keys leave in the order in which they came: those of the first layer while later layers have
+ * keys with the same hashes. */
+static void check_counted_order(double fpr)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        void *value = make_with(fpr, 200, true);
+        struct unseen_key keys[1000];
+        uint64_t state = seed;
+        uint8_t verdict;
+        size_t n = 0;
+        for (unsigned i = 0; i < 1000; i++) {
+            keys[n] = random_key(&state);
+            n += unseen_small_add(&value, &keys[n], 1, &verdict, NULL, &allocator) == UNSEEN_OK;
+        }
+        CHECK(n > 900 && stats_of(value).nlayers == 3);
+        for (size_t i = 0; i < n; i++) {
+            CHECK(unseen_small_remove(&value, keys[i], &verdict, &allocator) == UNSEEN_OK);
+            CHECK_EQ(verdict, UNSEEN_SEEN);
+        }
+        CHECK_EQ(stats_of(value).nkeys, 0);
+        unseen_small_free(value, &allocator);
+    }
+    CHECK_EQ(counting.nlive, 0);
+}
+
+/* One key, a million times; and more such keys than there is room for. */
+static void check_repeats(void)
+{
+    void *value = make_with(0.005, 0, true);
+    uint8_t verdict;
+    for (unsigned i = 0; i < 1000000; i++) {
+        const struct unseen_key key = counted_key(0);
+        CHECK(unseen_small_add(&value, &key, 1, &verdict, NULL, &allocator) == UNSEEN_OK);
+    }
+    CHECK_EQ(unseen_small_count(value, counted_key(0)), 1000000);
+    CHECK(unseen_small_len(value) < 50);
+    unsigned nfull = 0;
+    for (unsigned i = 0; i < 1200; i++) {
+        const struct unseen_key key = counted_key(i % 150);
+        const enum unseen_status status =
+            unseen_small_add(&value, &key, 1, &verdict, NULL, &allocator);
+        CHECK(status == UNSEEN_OK || status == UNSEEN_ERR_SPACE);
+        nfull += status == UNSEEN_ERR_SPACE;
+    }
+    CHECK(nfull > 0);
+    CHECK_EQ(stats_of(value).nkeys, 1000000 + 1200 - nfull);
+    unseen_small_free(value, &allocator);
+}
+
+/* Keys leave values with prefixes, too. */
+static void check_removal(double fpr)
+{
+    void *value = make_with(fpr, 0, false);
+    uint8_t verdict;
+    for (unsigned i = 0; i < 500; i++) {
+        const struct unseen_key key = counted_key(i);
+        CHECK(unseen_small_add(&value, &key, 1, &verdict, NULL, &allocator) == UNSEEN_OK);
+    }
+    for (unsigned i = 0; i < 500; i++) {
+        const struct unseen_key key = counted_key(i);
+        CHECK_EQ(unseen_small_count(value, key), 1);
+        CHECK(unseen_small_remove(&value, key, &verdict, &allocator) == UNSEEN_OK);
+        CHECK_EQ(verdict, UNSEEN_SEEN);
+        CHECK(unseen_small_remove(&value, key, &verdict, &allocator) == UNSEEN_OK);
+        CHECK_EQ(verdict, UNSEEN_NEW);
+        CHECK_EQ(stats_of(value).nkeys, 499 - i);
+    }
+    CHECK_EQ(unseen_small_len(value), 4);
+    unseen_small_free(value, &allocator);
+    value = make_with(0.01, 0, false);
+    CHECK(unseen_small_remove(&value, counted_key(1), &verdict, &allocator) ==
+          UNSEEN_ERR_UNSUPPORTED);
+    unseen_small_free(value, &allocator);
+    CHECK_EQ(counting.nlive, 0);
+}
+
+/* Every cut, every changed bit: refused, or a value that can be used. */
+static void check_forged_of(double fpr, size_t n, uint64_t capacity, bool counts)
+{
+    void *value = make_with(fpr, capacity, counts);
+    uint64_t nnew;
     (void)grow(&value, n, 17, &nnew);
+    if (counts) {
+        for (unsigned i = 0; i < 6; i++) {
+            (void)grow(&value, n / 10 + 1, 17, &nnew);
+        }
+    }
     const size_t len = unseen_small_len(value);
     uint8_t bytes[UNSEEN_SMALL_LEN_MAX + 1];
     void *made = NULL;
@@ -395,8 +624,14 @@ static void check_forged(double fpr, size_t n)
         if (unseen_small_load(&made, bytes, len, &allocator) == UNSEEN_OK) {
             naccepted++;
             CHECK_EQ(unseen_small_len(made), len);
-            (void)grow(&made, 3, bit, &nnew);
-            check_all_seen(made, 3, bit);
+            const size_t added = grow(&made, 3, bit, &nnew);
+            check_all_seen(made, added, bit);
+            uint64_t state = bit;
+            const struct unseen_key key = random_key(&state);
+            uint8_t verdict;
+            const enum unseen_status status = unseen_small_remove(&made, key, &verdict, &allocator);
+            CHECK(status == UNSEEN_OK || status == UNSEEN_ERR_SPACE ||
+                  status == UNSEEN_ERR_UNSUPPORTED);
             unseen_small_free(made, &allocator);
         }
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -406,10 +641,15 @@ static void check_forged(double fpr, size_t n)
     CHECK(unseen_small_load(&made, bytes, len, &allocator) == UNSEEN_ERR_CORRUPT || fpr < 1e-5);
     bytes[0] |= 0x40;
     CHECK(unseen_small_load(&made, bytes, len, &allocator) == UNSEEN_ERR_VERSION);
-    bytes[0] ^= 0x40 | 0x08;
+    bytes[0] ^= 0x40 | 0x80;
     CHECK(unseen_small_load(&made, bytes, len, &allocator) == UNSEEN_ERR_VERSION);
     unseen_small_free(value, &allocator);
     CHECK_EQ(counting.nlive, 0);
+}
+
+static void check_forged(double fpr, size_t n)
+{
+    check_forged_of(fpr, n, 0, false);
 }
 
 /* A run of 255 bytes, which is the most, whose numbers are all in the lower half of the universe.
@@ -723,6 +963,22 @@ int main(void)
     check_forged(1e-5, 100);
     check_forged(2e-6, 100);
     check_forged(0, 30);
+    check_forged_of(0.005, 40, 0, true);
+    check_forged_of(0.01, 250, 250, false);
+    check_forged_of(0.005, 250, 250, true);
+    check_sized(0.01, 200, 20000);
+    check_sized(0.1, 1000, 20000);
+    check_sized(0.01, 1025, 20000);
+    check_sized(1e-4, 5000, 100000);
+    check_counted(0.005, 0, 40);
+    check_counted(0.005, 0, 1000);
+    check_counted(0.3, 0, COUNTED_KEYS);
+    check_counted(0.005, 1024, COUNTED_KEYS);
+    check_counted(1e-5, 300, 900);
+    check_counted_order(0.1);
+    check_repeats();
+    check_removal(2e-6);
+    check_removal(0);
     check_run_too_long_to_cut();
     check_crowd(2e-6);
     check_crowd(0);
