@@ -60,8 +60,8 @@ UNSEEN_API enum unseen_status unseen_small_create(
 struct unseen_small_options {
     size_t size;       /* sizeof(struct unseen_small_options) */
     double fpr;        /* as unseen_small_create */
-    uint64_t capacity; /* from some 200 keys up to some 30,000: its first layer is for so many */
-    bool counts;       /* a multiset: each add counts, and keys can be removed; 1e-5 or more */
+    uint64_t capacity; /* up to some 30,000: its first layer is for so many; layers from 5e-7 on */
+    bool counts;       /* a multiset: each add counts, and keys can be removed; with layers only */
     const struct unseen_allocator *allocator;
 };
 
@@ -71,7 +71,7 @@ struct unseen_small_options {
  * Errors:
  *   - as unseen_small_create
  *   - SIZE
- *   - UNSUPPORTED: counts, with a rate below 1e-5
+ *   - UNSUPPORTED: counts, with a rate that has no layers
  * Threads: any.
  * Time: constant. */
 UNSEEN_API enum unseen_status unseen_small_create_with(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which filters a value has. A value starts as a small set, unless many keys are reserved: then
- * it is a block filter of that size. With a rate from 1e-5 on that part stays, frozen, and the
+ * it is a block filter of that size. With a rate from 5e-7 on that part stays, frozen, and the
  * library puts others behind it ("chain"). A small set for a lower rate keeps the first bits
  * of its keys, from which a "compact" set, which grows by itself, is made as if it had been
  * there from the start. For CF.* a value starts as a small set that counts.
@@ -24,8 +24,10 @@ enum {
     SMALL_CAPACITY = 20000
 };
 
-/* The lowest rate of a small set with layers (unseen_small.h). */
-static const double chain_rate_min = 1e-5;
+/* The lowest rate of a small set with layers, and of a block filter in front of a set that grows
+ * (unseen_small.h). */
+static const double layers_rate_min = 5e-7;
+static const double sized_rate_min = 1e-5;
 
 /* The module uses two widths of "compact": this rate in 36 bits, or UNSEEN_FPR_DEFAULT in 45. */
 static const double narrow_rate = 1.5e-6;
@@ -66,15 +68,25 @@ static void take_cuckoo(struct recipe *recipe)
     recipe->starts_small = recipe->settings.capacity <= SMALL_CAPACITY;
     recipe->filter = recipe->starts_small ? "chain" : "compact";
     recipe->rate = recipe->starts_small ? cuckoo_rate : narrow_rate;
+    recipe->layer_capacity = recipe->settings.capacity;
+}
+
+/* A rate between narrow_rate and sized_rate_min is better off with a "compact" set of 36 bits a key
+ * from the start: behind layers it would have 45. */
+static bool is_tight(const struct settings *s)
+{
+    return s->fpr >= layers_rate_min && s->fpr < narrow_rate && s->capacity <= SMALL_CAPACITY;
 }
 
 /* Sets that can forget, or remove URLs, are "compact" at any rate. A small set has no times. */
 static enum unseen_status choose(struct recipe *recipe)
 {
     const struct settings *s = &recipe->settings;
-    const bool is_loose = s->family == FAMILY_BLOOM && !s->window && s->fpr >= chain_rate_min;
+    const bool has_layers = s->fpr >= sized_rate_min || is_tight(s);
+    const bool is_loose = s->family == FAMILY_BLOOM && !s->window && has_layers;
     recipe->starts_small = !s->window;
     recipe->filter = is_loose ? "chain" : "compact";
+    recipe->layer_capacity = is_loose ? s->capacity : 0;
     recipe->rate = is_loose || s->fpr < narrow_rate ? s->fpr : narrow_rate;
     if (is_loose && s->capacity > SMALL_CAPACITY) {
         take_sized(recipe);

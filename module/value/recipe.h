@@ -18,6 +18,7 @@ struct recipe {
     const char *filter; /* of the set, behind the small set if there is one */
     bool counts;        /* each add, too */
     double rate;
+    uint64_t layer_capacity;  /* of a small set with layers; 0: it has the beginnings of its keys */
     uint64_t capacity;        /* of a set that is sized; 0: it grows */
     uint64_t bytes;           /* of such a set, before it grows */
     uint16_t id;              /* the mark of its small sets; 0: there are too many recipes */

@@ -206,7 +206,7 @@ static enum unseen_status make_small(void **small_out, const struct recipe *reci
     const struct unseen_allocator allocator = memory_small_allocator(&budget);
     const struct unseen_small_options options = {.size = sizeof(options),
                                                  .fpr = recipe->rate,
-                                                 .capacity = recipe->settings.capacity,
+                                                 .capacity = recipe->layer_capacity,
                                                  .counts = recipe->counts,
                                                  .allocator = &allocator};
     return unseen_small_create_with(small_out, &options);

@@ -12,7 +12,8 @@
  *     a small set from SMALL_LINKS_MIN on    block filters, the links; together they have
  *                                            SMALL_LINKS_SHARE of the rate
  *     else                                   a compact filter, which grows by itself, and has
- *                                            SMALL_REST of the rate at any number of keys
+ *                                            SMALL_REST of the rate (small_rest_of) at any number
+ *                                            of keys
  *
  * The keys of the first part stay there: its hashes of 14 bits could not become tags of 40.
  *
@@ -164,6 +165,7 @@ static enum unseen_status chain_make_first(struct chain *l)
     if (l->capacity == 0) {
         const struct unseen_small_options options = {.size = sizeof(options),
                                                      .fpr = l->fpr,
+                                                     .capacity = 1, /* layers at any rate */
                                                      .counts = l->counts,
                                                      .allocator = &l->allocator};
         return unseen_small_create_with(&l->small, &options);
@@ -174,6 +176,12 @@ static enum unseen_status chain_make_first(struct chain *l)
     return unseen__block_ops.create(&l->filters[PART_BLOCK], &params);
 }
 
+/* The promise of a small set is up to 6 % below the rate that was asked for. */
+static double lowest_rate(const struct chain *l)
+{
+    return l->capacity ? SMALL_LAYERED_RATE_MIN : 0.9 * SMALL_SIZED_RATE_MIN;
+}
+
 static enum unseen_status chain_load_params(struct chain *l,
                                             const struct unseen__filter_params *params)
 {
@@ -182,7 +190,7 @@ static enum unseen_status chain_load_params(struct chain *l,
     l->fpr = load_le_double(saved + 16);
     l->capacity = load_le64(saved + 24);
     l->saved_max = params->saved_max;
-    if (load_le64(saved) != SAVED_KIND || !(l->fpr >= SMALL_LAYERED_RATE_MIN && l->fpr < 1) ||
+    if (load_le64(saved) != SAVED_KIND || !(l->fpr >= lowest_rate(l) && l->fpr < 1) ||
         l->unit > SMALL_ROOM || (l->unit > 0) != has_links(l) || (l->counts && l->capacity)) {
         return UNSEEN_ERR_CORRUPT;
     }
@@ -195,11 +203,11 @@ static enum unseen_status chain_start(struct chain *l, const struct unseen__filt
     if (params->saved) {
         return chain_load_params(l, params);
     }
-    if (params->fpr < SMALL_LAYERED_RATE_MIN) {
-        return UNSEEN_ERR_FPR;
-    }
     l->fpr = params->fpr;
     l->capacity = l->counts ? 0 : params->capacity;
+    if (l->fpr < lowest_rate(l)) {
+        return UNSEEN_ERR_FPR;
+    }
     l->unit = has_links(l) ? SMALL_ROOM : 0;
     return chain_make_first(l);
 }
@@ -369,7 +377,7 @@ static void prepare_link(struct chain *l)
 static enum unseen_status make_rest(struct chain *l)
 {
     struct unseen__filter_params params = part_params(l);
-    params.fpr = SMALL_REST;
+    params.fpr = small_rest_of(l->fpr);
     if (!has_links(l)) {
         return chain_ops_of(l, PART_COMPACT)->create(&l->filters[PART_COMPACT], &params);
     }

@@ -55,7 +55,9 @@ static enum unseen_status choose_options(const struct unseen_set_options *given,
         /* A value that was made for 1e-5 says a rate that is a little lower. */
         options_out->filter = "chain";
         options_out->counts = small->counts;
-        options_out->fpr = fmax(stats.fpr_promise, SMALL_LAYERED_RATE_MIN);
+        options_out->fpr = small->code < SMALL_TIGHT_CODE
+                               ? fmax(stats.fpr_promise, SMALL_LAYERED_RATE_MIN)
+                               : stats.fpr_promise;
     }
     options_out->bits_per_key = 0;
     options_out->hashes = 0;

@@ -48,7 +48,8 @@ enum {
     MARK_LEN = 2,
     FORM_SHIFT = 4,
     HEAD = 2,
-    KEYS_PER_RUN = 64, /* of a full layer */
+    KEYS_PER_RUN = 64,       /* of a full layer, */
+    TIGHT_KEYS_PER_RUN = 40, /* and where hashes are so long that 64 often have no room in a run */
     SIZED_LEN = 1,
     SIZED_KEYS_MIN = 20, /* of a run of the first layer, and the steps above it */
     SIZED_KEYS_STEP = 3,
@@ -90,9 +91,10 @@ static unsigned log_runs_of(const struct small *small, unsigned i)
 /* The keys of a run of layer i, on average, when the layer is full. */
 static unsigned keys_per_run(const struct small *small, unsigned i)
 {
-    return i > 0 || small->form != SMALL_SIZED
-               ? KEYS_PER_RUN
-               : SIZED_KEYS_MIN + SIZED_KEYS_STEP * (small->sized >> 4);
+    if (i == 0 && small->form == SMALL_SIZED) {
+        return SIZED_KEYS_MIN + SIZED_KEYS_STEP * (small->sized >> 4);
+    }
+    return i > 0 && small->code >= SMALL_TIGHT_CODE ? TIGHT_KEYS_PER_RUN : KEYS_PER_RUN;
 }
 
 /* Sets the parts of layer i, whose bytes begin at start. */
@@ -667,6 +669,9 @@ uint64_t unseen_small_count(const void *value, struct unseen_key key)
 static double promise_of(unsigned code, bool counts)
 {
     const double rate = unseen__rate_of_code(code);
+    if (code >= SMALL_TIGHT_CODE) {
+        return rate + UNSEEN_FPR_DEFAULT;
+    }
     return code <= SMALL_LINKS_CODE_MAX && !counts ? rate / (1 - SMALL_LINKS_SHARE)
                                                    : rate + SMALL_REST;
 }
@@ -675,7 +680,10 @@ static double promise_of(unsigned code, bool counts)
 static unsigned code_of(double promise, bool counts)
 {
     const unsigned code = unseen__rate_code(promise * (1 - SMALL_LINKS_SHARE));
-    const unsigned alone = unseen__rate_code(promise - SMALL_REST);
+    const unsigned alone = unseen__rate_code(promise - small_rest_of(promise));
+    if (promise < SMALL_LAYERED_RATE_MIN) {
+        return alone > SMALL_TIGHT_CODE ? alone : SMALL_TIGHT_CODE;
+    }
     if (code <= SMALL_LINKS_CODE_MAX && !counts) {
         return code;
     }
@@ -707,7 +715,7 @@ static enum unseen_status choose_form(const struct unseen_small_options *options
                                       struct small *small)
 {
     *small = (struct small){.form = SMALL_LAYERED, .nlayers = 1, .counts = options->counts};
-    if (rate >= SMALL_LAYERED_RATE_MIN) {
+    if (rate >= (options->capacity ? SMALL_SIZED_RATE_MIN : SMALL_LAYERED_RATE_MIN)) {
         small->code = code_of(rate, options->counts);
         small->sized = sized_of(options->capacity);
         small->form = small->sized ? SMALL_SIZED : SMALL_LAYERED;

@@ -11,7 +11,8 @@ enum {
     SMALL_LAYERS_MAX = 5,
     SMALL_ROOM = 21824,         /* keys of five full layers */
     SMALL_RUNS_MAX = 2048,      /* of a layer */
-    SMALL_CODE_MAX = 203,       /* of the lowest rate with layers */
+    SMALL_CODE_MAX = 252,       /* of the lowest rate with layers */
+    SMALL_TIGHT_CODE = 204,     /* from this on the promise is below SMALL_LAYERED_RATE_MIN */
     SMALL_LINKS_CODE_MAX = 122, /* of the lowest rate with a chain behind the layers */
     SMALL_PREFIXES_MAX = 7000,  /* keys; the first group of a compact filter holds them */
     SMALL_LAYERED = 0,          /* forms */
@@ -21,9 +22,16 @@ enum {
 };
 
 #define SMALL_LAYERED_RATE_MIN 1e-5
+#define SMALL_SIZED_RATE_MIN   5e-7   /* with a capacity */
 #define SMALL_REST             1.5e-6 /* of the rate: for the compact set behind the layers */
 #define SMALL_LINKS_MIN        9e-4   /* from this rate on, a chain is behind the layers, */
 #define SMALL_LINKS_SHARE      0.1    /* with this part of the rate (set/chain.h) */
+
+/* The part of a rate with layers that the compact set behind them has. */
+static inline double small_rest_of(double promise)
+{
+    return promise < SMALL_LAYERED_RATE_MIN ? UNSEEN_FPR_DEFAULT : SMALL_REST;
+}
 
 /* A value as it is read, without a change meanwhile. */
 struct small {

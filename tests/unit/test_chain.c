@@ -29,13 +29,16 @@ static void add_small(void **value, uint64_t first, uint64_t end)
 
 /* A set from a small set has all its keys, and goes on: at each size the rate is what is estimated,
  * and below the promise. */
-static void check_grow(double fpr, uint64_t nsmall, uint64_t nkeys, unsigned threads)
+static void check_grow_of(double fpr, uint64_t capacity, uint64_t nsmall, uint64_t nkeys,
+                          unsigned threads)
 {
+    const struct unseen_small_options with = {
+        .size = sizeof(with), .fpr = fpr, .capacity = capacity, .allocator = &filter_allocator};
     const struct unseen_set_options options = filter_options("exact", 0, 77, threads);
     struct unseen_set *set = NULL;
     struct unseen_set *copy = NULL;
     void *value = NULL;
-    CHECK(unseen_small_create(&value, fpr, &filter_allocator) == UNSEEN_OK);
+    CHECK(unseen_small_create_with(&value, &with) == UNSEEN_OK);
     CHECK(unseen_small_set_mark(&value, 9, &filter_allocator) == UNSEEN_OK); /* left behind */
     add_small(&value, 0, nsmall);
     struct unseen_error error = {0};
@@ -47,7 +50,7 @@ static void check_grow(double fpr, uint64_t nsmall, uint64_t nkeys, unsigned thr
     CHECK(unseen_small_stats(value, &small) == UNSEEN_OK);
     unseen_small_free(value, &filter_allocator);
     CHECK_EQ(filter_stats(set).nkeys, small.nkeys);
-    CHECK(strcmp(filter_stats(set).filter, fpr < 1e-5 ? "compact" : "chain") == 0);
+    CHECK(strcmp(filter_stats(set).filter, fpr < 1e-5 && !capacity ? "compact" : "chain") == 0);
     for (uint64_t n = nsmall; n < nkeys; n *= 2) {
         const uint64_t nseen = filter_seen(set, UINT64_C(1) << 40, (UINT64_C(1) << 40) + 200000);
         const double estimate = filter_stats(set).fpr_estimate * 200000;
@@ -61,6 +64,11 @@ static void check_grow(double fpr, uint64_t nsmall, uint64_t nkeys, unsigned thr
     CHECK_EQ(unseen_set_digest(copy), unseen_set_digest(set));
     unseen_set_free(copy);
     filter_end(set);
+}
+
+static void check_grow(double fpr, uint64_t nsmall, uint64_t nkeys, unsigned threads)
+{
+    check_grow_of(fpr, 0, nsmall, nkeys, threads);
 }
 
 /* A compact set of prefixes is the set of the keys. */
@@ -150,7 +158,9 @@ static void check_errors(void)
     CHECK(error.setting == UNSEEN_SETTING_SEED);
     unseen_small_free(value, &filter_allocator);
 
-    options = filter_options("chain", 9e-6, 0, 1);
+    options = filter_options("chain", 4e-7, 0, 1);
+    CHECK(unseen_set_create(&set, &options, NULL) == UNSEEN_ERR_FPR);
+    options = filter_options("chain", 9e-6, 5000, 1);
     CHECK(unseen_set_create(&set, &options, NULL) == UNSEEN_ERR_FPR);
     CHECK_EQ(filter_counting.nlive, 0);
     /* It is found by its name, but not among the names to choose from. */
@@ -503,6 +513,9 @@ int main(void)
     check_grow(1e-4, 21000, 100000, 1);
     check_grow(1e-5, 21000, 100000, 1);
     check_grow(2e-6, 6000, 50000, 1);
+    check_grow_of(2e-6, 100, 3000, 60000, 1);
+    check_grow_of(5e-7, 10000, 15000, 60000, 1);
+    check_grow_of(0.01, 10000, 30000, 200000, 1);
     check_replay(2e-6, 6900);
     check_replay(0, 6900);
     check_replay(0, 100);

@@ -965,11 +965,15 @@ int main(void)
     check_forged(0, 30);
     check_forged_of(0.005, 40, 0, true);
     check_forged_of(0.01, 250, 250, false);
+    check_forged_of(1e-6, 150, 1, false);
     check_forged_of(0.005, 250, 250, true);
     check_sized(0.01, 200, 20000);
     check_sized(0.1, 1000, 20000);
     check_sized(0.01, 1025, 20000);
     check_sized(1e-4, 5000, 100000);
+    check_sized(2e-6, 200, 100000);
+    check_sized(1e-6, 1025, 1000000);
+    check_sized(5e-7, 2000, 1000000);
     check_counted(0.005, 0, 40);
     check_counted(0.005, 0, 1000);
     check_counted(0.3, 0, COUNTED_KEYS);
