@@ -373,6 +373,24 @@ static void require_run(const struct crash_job *job)
     }
 }
 
+static struct crash_job parts_job(const char *lines, const char *nkeys, const char *first)
+{
+    const char *program = getenv("UNSEEN_CRASH_PARTS");
+    crash_require(program != NULL, "UNSEEN_CRASH_PARTS: the program crash_parts_tool");
+    return (struct crash_job){
+        .args = {program, crash_path("s"), crash_path("out"), lines, nkeys, first}};
+}
+
+struct crash_job crash_fill_parts(const char *lines)
+{
+    return parts_job(lines, "7000", "0");
+}
+
+struct crash_job crash_sweep_parts(const char *lines)
+{
+    return parts_job(lines, "16000", "1000000");
+}
+
 void crash_prefill(const char *tool)
 {
     crash_clear();

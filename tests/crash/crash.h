@@ -120,6 +120,12 @@ pid_t crash_start(const struct crash_job *job);
 int crash_wait(pid_t pid);
 int crash_run(const struct crash_job *job);
 
+/* The program crash_parts_tool (parts_tool.c), which adds the lines of a file to the store s, a
+ * store with a limit of memory, and the new ones to the file out. The first makes a store that fits
+ * into memory, the second one lets a store of that kind sweep itself, behind 200 lines. */
+struct crash_job crash_fill_parts(const char *lines);
+struct crash_job crash_sweep_parts(const char *lines);
+
 /* Makes the store s with URLs that crash_url has not, listed in the file _others: so many that a
  * few more make the tool write an image. */
 void crash_prefill(const char *tool);

@@ -60,6 +60,11 @@ static struct crash_job standard_job(void)
         .out = crash_path("out")};
 }
 
+static struct crash_job parts_job(void)
+{
+    return crash_sweep_parts(crash_path("_in"));
+}
+
 static struct crash_job rewrite_job(void)
 {
     return (struct crash_job){.args = {faults.tool, "rewrite", crash_path("s")}};
@@ -148,6 +153,13 @@ static void image(void)
     crash_require(crash_exists(crash_path("s.image")), "an image");
 }
 
+/* A store in memory that goes over its limit in the next run: after some lines of the output. */
+static void nearly_swept(void)
+{
+    crash_write_urls(crash_path("_in"), 0, NKNOWN / 2);
+    require_run(crash_fill_parts(crash_path("_in")));
+}
+
 static void known_standard(void)
 {
     crash_write_urls(crash_path("_in"), 0, NKNOWN);
@@ -234,6 +246,7 @@ static const struct situation {
     {"go on, to standard output", known_standard, standard_job, standard_job, false, NULL, 0},
     {"make an image", image_due, named_job, named_job, true, NULL, 0},
     {"use an image", image, named_job, named_job, true, NULL, 0},
+    {"sweep itself", nearly_swept, parts_job, parts_job, true, "open s.image.unseen-new", 60},
     {"torn end", torn, named_job, named_job, true, NULL, 0},
     {"damaged header", damaged_header, named_job, named_job, true, NULL, 0},
     {"rewrite", known, rewrite_job, named_job, true, NULL, 0},

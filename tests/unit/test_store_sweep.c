@@ -523,6 +523,48 @@ static void test_verify(void)
     }
 }
 
+static bool count_listed(void *context, const struct unseen_key *keys, size_t n)
+{
+    uint64_t *nlisted = context;
+    (void)keys;
+    *nlisted += n;
+    return true;
+}
+
+/* A store that is opened for its keys takes no memory for them, with an image and without, and
+ * answers nothing. It follows its log, and is merged. */
+static void test_keys_only(void)
+{
+    const struct unseen_store_options options = {
+        .size = sizeof(options), .cpu = test_cpu, .memory = MEMORY_MIN, .keys_only = true};
+    const struct unseen_key key = key_of(0);
+    uint8_t verdict = UNSEEN_NEW;
+    keep(true);
+    for (uint64_t i = 0; i < 2; i++) {
+        struct unseen_set_stats stats = {.size = sizeof(stats)};
+        struct unseen_store *store = NULL;
+        uint64_t nlisted = 0;
+        CHECK(unseen_store_open(&store, path, &options, &error) == UNSEEN_OK);
+        CHECK(unseen_set_stats(unseen_store_set(store), &stats) == UNSEEN_OK);
+        CHECK(stats.memory < 1 << 16 && stats.nkeys == 0);
+        CHECK(unseen_store_keys(store, count_listed, &nlisted, &error) == UNSEEN_OK);
+        CHECK_EQ(nlisted, NKEYS + NTAIL + i * BATCH);
+        CHECK(unseen_set_contains_keys(unseen_store_set(store), &key, 1, &verdict, NULL) ==
+              UNSEEN_ERR_STOPPED);
+        CHECK(unseen_store_add_keys(store, &key, 1, &verdict, NULL) == UNSEEN_ERR_READONLY);
+        CHECK_EQ(test_store_info(store).dead_bytes, 0);
+        struct unseen_store *writer = open_store(UNSEEN_STORE_WRITE, 0);
+        add_keys(writer, NKEYS + NTAIL + i * BATCH, NKEYS + NTAIL + (i + 1) * BATCH);
+        test_store_close(writer);
+        nlisted = 0;
+        CHECK(unseen_store_refresh(store, &error) == UNSEEN_OK);
+        CHECK(unseen_store_keys(store, count_listed, &nlisted, &error) == UNSEEN_OK);
+        CHECK_EQ(nlisted, NKEYS + NTAIL + (i + 1) * BATCH);
+        CHECK(i > 0 || unlink(image) == 0);
+        test_store_close(store);
+    }
+}
+
 /* A store that must be there as a whole says so. */
 static void test_refused(void)
 {
@@ -633,6 +675,7 @@ int main(void)
     test_removed();
     test_output();
     test_verify();
+    test_keys_only();
     test_refused();
     test_damage();
     test_folder_remove(dir);
