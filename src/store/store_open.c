@@ -60,11 +60,13 @@ static enum unseen_status make_no_set(struct unseen_store *store, struct unseen_
                                                .key_bits = header->key_bits,
                                                .cpu = store->cpu,
                                                .allocator = &store->allocator};
+    struct unseen_set *set = NULL;
     const enum unseen_status status =
-        unseen__set_create(&store->set, &options, store->url, &header->secret, NULL, error);
-    if (status == UNSEEN_OK) {
-        store->set->fetches = true;
-        store->set->is_lost = true;
+        unseen__set_create(&set, &options, store->url, &header->secret, NULL, error);
+    if (set) {
+        set->fetches = true;
+        set->is_lost = true;
+        store->set = set;
     }
     return status;
 }

@@ -46,6 +46,7 @@ enum kind {
     REWRITE,
     REPAIR,
     UPDATE, /* of a list */
+    PARTS,  /* OUTPUT, of a store with a limit of memory, which sweeps itself */
     WINDOW, /* the last run of the stream */
     FOREIGN /* somebody appends lines to the output and syncs nothing */
 };
@@ -222,6 +223,8 @@ static struct crash_job step_job(const struct step *step)
         return (struct crash_job){.args = {syncs.tool, "repair", store}};
     case UPDATE:
         return (struct crash_job){.args = {syncs.tool, "update", store, "--add", in}};
+    case PARTS:
+        return crash_sweep_parts(in);
     case WINDOW:
         return window_job();
     default:
@@ -313,6 +316,13 @@ static void torn_output(void)
 {
     filled_output();
     crash_append(crash_path("out"), "by hand", 7);
+}
+
+/* A store that sweeps itself in the next run. */
+static void nearly_swept(void)
+{
+    const struct crash_job job = crash_fill_parts(step_input(100));
+    require_run(&job);
 }
 
 /* A store with its image. */
@@ -532,6 +542,11 @@ static const char *judge_store_of(const struct disk_state *state, uint32_t ndone
     return wrong;
 }
 
+static bool is_exact(enum kind kind)
+{
+    return kind == OUTPUT || kind == PARTS;
+}
+
 static const char *judge_output(const struct step *last, uint32_t ndone)
 {
     const uint32_t until = syncs.scenario->until;
@@ -539,7 +554,7 @@ static const char *judge_output(const struct step *last, uint32_t ndone)
     if (syncs.tally.nlost > (until ? NURLS - until : 0)) {
         return "URLs are lost";
     }
-    if (last->kind == OUTPUT && syncs.tally.nextra > 0) {
+    if (is_exact(last->kind) && syncs.tally.nextra > 0) {
         return "URLs are repeated";
     }
     for (uint32_t i = 0; i < ndone; i++) {
@@ -608,14 +623,14 @@ static const char *judge_state(const struct disk_state *state, unsigned nended, 
         (!is_final(state, "s") || (last->kind == REMOVE && length_of(state, "s") > REWRITE_MAX))) {
         wrong = "the new log is not there";
     }
-    if (!wrong && all_ended && (last->kind == OUTPUT || last->kind == STANDARD) &&
+    if (!wrong && all_ended && (is_exact(last->kind) || last->kind == STANDARD) &&
         !has_foreign_step(s) && !is_final(state, "out")) {
         wrong = "the output is not as it was at the end";
     }
     if (wrong) {
         return wrong;
     }
-    const bool prints = last->kind == OUTPUT || last->kind == STANDARD;
+    const bool prints = is_exact(last->kind) || last->kind == STANDARD;
     if (prints) {
         crash_tally_file(&syncs.before, crash_path("out"));
         if (has_foreign_step(s) && syncs.before.nextra > 0) {
@@ -888,6 +903,13 @@ static const struct scenario scenarios[] = {
      .steps = {{ADD, 300, NULL}},
      .redundant = "1/s 1 b, 1/. 1 b, 1/. 2 e",
      .has_others = true},
+    {.name = "a store sweeps itself",
+     .prepare = nearly_swept,
+     .steps = {{PARTS, 300, NULL}},
+     .redundant = "1/s 1 b, 1/. 1 b, 1/out 1 b, 1/out 2 b, 1/out 3 b, 1/. 2 e, 1/out 8 c, "
+                  "1/s 9 d, 1/. 3 e",
+     .filled = 100,
+     .every = 9},
     {.name = "a longer output",
      .prepare = longer_output,
      .steps = {{OUTPUT, 300, NULL}},
