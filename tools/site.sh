@@ -7,9 +7,9 @@
 # The Debian packages it needs are pandoc, mandoc, python3 and those of tools/planner.sh.
 set -eu
 cd "$(dirname "$0")/.."
-for program in pandoc mandoc python3 git; do
+for program in pandoc mandoc python3; do
     command -v $program >/dev/null || {
-        echo "error: no $program; Debian: apt install pandoc mandoc python3 git" >&2
+        echo "error: no $program; Debian: apt install pandoc mandoc python3" >&2
         exit 2
     }
 done

@@ -65,7 +65,7 @@ run_clang_tidy() {
 #   read and written by a tool that is made for it, are what these tests are about.
 # The rest below is style: info and notes do not count.
 run_shellcheck() {
-    git ls-files -z '*.sh' '*.bash' .ci/run |
+    tree_files | grep -zE '\.(ba)?sh$|^\.ci/run$' |
         xargs -0 shellcheck -s bash -S warning -e SC1091,SC2154,SC2034,SC2086,SC2046,SC2164,SC2016,SC2059,SC2094
 }
 

@@ -4,6 +4,8 @@ below the output folder, and everything that a page links to is there. tools/sit
 
     site.py OUTPUT PLANNER       PLANNER: the page that tools/planner.sh makes"""
 
+import fnmatch
+import functools
 import html
 import os
 import pathlib
@@ -24,7 +26,7 @@ MENU = {
                  "docs/bloom-filters.md", "docs/lists.md", "docs/ten-billion.md", "examples/README.md"]),
         ("Embed", ["docs/c.md", "docs/python.md", "docs/scrapy.md", "docs/recipes.md"]),
         ("Run", ["docs/serve.md", "docs/server.md", "docs/squid.md", "docs/postfix.md"]),
-        ("Trust", ["docs/reliability.md", "docs/runs.md", "SECURITY.md", "docs/format.md", "CHANGELOG.md"]),
+        ("Trust", ["docs/reliability.md", "docs/runs.md", "docs/stability.md", "SECURITY.md", "docs/format.md", "CHANGELOG.md"]),
         ("Read", ["docs/architecture.md", "docs/decisions/README.md", "bench/README.md", "CONTRIBUTING.md"]),
     ],
     "zh": [
@@ -45,10 +47,16 @@ def address(path):
     return re.sub(r"\.md$", ".html", re.sub(r"README\.md$", "index.html", path))
 
 
+@functools.cache
+def tree():
+    names = subprocess.run(["bash", "-c", ". tools/packages.sh && tree_files"], cwd=ROOT, check=True, text=True,
+                           capture_output=True).stdout.split("\0")
+    return sorted(name for name in names if name and (ROOT / name).is_file())
+
+
 def tracked(*patterns):
-    names = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard", "--", *patterns], check=True, text=True,
-                           capture_output=True).stdout.split("\n")
-    return [name for name in names if name and (ROOT / name).is_file()]
+    """The files of the tree that one of the patterns fits, or that are below a folder of that name."""
+    return [name for name in tree() if any(fnmatch.fnmatch(name, p) or name.startswith(p + "/") for p in patterns)]
 
 
 def title_of(path):
