@@ -7,7 +7,7 @@ cleanup_more() {
 }
 
 tools/deb.sh
-lintian --allow-root --fail-on error,warning --suppress-tags new-package-should-close-itp-bug build/deb/*.deb ||
+lintian --allow-root --fail-on error,warning --suppress-tags new-package-should-close-itp-bug build/deb/*.deb build/deb/*.dsc ||
     fail "lintian"
 passed "lintian"
 
@@ -60,6 +60,11 @@ inside sh -c '/root/redis-server --port 0 --unixsocket /root/redis.sock --save "
 grep -x "1$(printf '\t')0" "$work/log" >/dev/null || fail "the module: $(cat "$work/log" "$bare/root/redis.log")"
 passed "the module"
 
+apt_install '/root/python3-unseen_*.deb'
+[ "$(inside python3 -c 'import unseen; s = unseen.Set(); print(s.add("http://e.com/a"), s.add("HTTP://E.com:80/a#x"))')" = \
+    'True False' ] || fail "the Python package"
+passed "the Python package"
+
 # All files that a manual page names are there with unseen-doc.
 apt_install '/root/unseen-doc_*.deb'
 zcat "$bare"/usr/share/man/man1/unseen*.1.gz "$bare"/usr/share/man/man7/unseen*.7.gz | sed -n 's@^\.Pa \(/usr/share/[^ ]*\).*@\1@p' | sort -u >"$work/named"
@@ -108,7 +113,7 @@ stop_server || status=$?
     fail "the store of the unit: $(cat "$work/log")"
 passed "the units"
 
-inside apt-get purge -y -q unseen unseen-server redis-unseen libunseen0.1 libunseen-dev unseen-doc >"$work/log" 2>&1 || fail "purge: $(cat "$work/log")"
+inside apt-get purge -y -q unseen unseen-server redis-unseen python3-unseen libunseen0.1 libunseen-dev unseen-doc >"$work/log" 2>&1 || fail "purge: $(cat "$work/log")"
 left=$(inside sh -c 'find / -xdev -name "*unseen*" ! -path "/root/*" ! -path "/proc/*" ! -path "/run/*" ! -path "/var/lib/unseen*" ! -path "/var/log/*" ! -path "/var/cache/*"')
 [ -z "$left" ] || fail "purge leaves $left"
 passed "purge"
