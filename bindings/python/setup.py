@@ -77,7 +77,7 @@ setup(
             include_dirs=["src", "core/include", "core/src"],
             define_macros=[("Py_LIMITED_API", "0x030A0000")],
             extra_compile_args=["-std=c11", "-O3", "-g0", "-fvisibility=hidden"],
-            libraries=["idn2", "sodium", "m"],
+            libraries=["idn2", "sodium", "m", "pthread"],
             py_limited_api=True,
         )
     ],
