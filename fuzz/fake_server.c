@@ -287,18 +287,41 @@ static int load_settings(struct server_ctx *ctx)
     return SERVER_OK;
 }
 
+/* The events that this server raises: a file is written, or read. */
+static struct {
+    struct server_event event;
+    server_event_handler *each;
+} heard[] = {{{SERVER_EVENT_PERSISTENCE, SERVER_EVENT_VERSION}, NULL},
+             {{SERVER_EVENT_LOADING, SERVER_EVENT_VERSION}, NULL}};
+static bool is_reading;
+
 static int subscribe(struct server_ctx *ctx, struct server_event event, server_event_handler *each)
 {
     (void)ctx;
-    (void)event;
-    (void)each;
+    for (size_t i = 0; i < sizeof(heard) / sizeof(*heard); i++) {
+        if (heard[i].event.id == event.id) {
+            heard[i].each = each;
+        }
+    }
     return SERVER_OK;
+}
+
+static void fire(uint64_t id, uint64_t subevent)
+{
+    for (size_t i = 0; i < sizeof(heard) / sizeof(*heard); i++) {
+        if (heard[i].event.id == id && heard[i].each) {
+            heard[i].each(NULL, heard[i].event, subevent, NULL);
+        }
+    }
 }
 
 /* ---- what commands ask for ---- */
 
 static int get_flags(struct server_ctx *ctx)
 {
+    if (!ctx) {
+        return is_reading ? SERVER_IS_LOADING : 0;
+    }
     return SERVER_DENIES_BLOCKING | (ctx->db == FAKE_REPLICA ? SERVER_IS_REPLICATED : 0) |
            (ctx->is_loading ? SERVER_IS_LOADING : 0);
 }
@@ -1161,8 +1184,17 @@ bool fake_save(int db, struct fake_text key, struct fake_stream *stream_out)
 bool fake_save_beside(struct fake_stream *stream_out)
 {
     struct server_io io = {.stream = stream_out};
+    const struct entry *e = entries[0];
     stream_out->n = 0;
-    methods.aux_save(&io, SERVER_AUX_BEFORE);
+    while (e < entries[0] + NDBS * NKEYS && e->type != MODULE) {
+        e++;
+    }
+    if (e == entries[0] + NDBS * NKEYS) {
+        return false;
+    }
+    fire(SERVER_EVENT_PERSISTENCE, 0);
+    methods.rdb_save(&io, e->value);
+    fire(SERVER_EVENT_PERSISTENCE, SERVER_PERSISTENCE_ENDED);
     return !io.failed;
 }
 
@@ -1170,8 +1202,16 @@ bool fake_load_beside(const struct fake_stream *stream)
 {
     struct fake_stream s = *stream;
     struct server_io io = {.stream = &s};
-    const bool is_good = methods.aux_load(&io, type_encoding, SERVER_AUX_BEFORE) == SERVER_OK;
+    is_reading = true;
+    fire(SERVER_EVENT_LOADING, 0);
+    void *value = methods.rdb_load(&io, type_encoding);
+    fire(SERVER_EVENT_LOADING, SERVER_LOADING_ENDED);
+    is_reading = false;
+    const bool is_good = value != NULL;
     require(!is_good || !io.failed);
+    if (is_good) {
+        methods.free(value);
+    }
     return is_good && io.next == s.n;
 }
 

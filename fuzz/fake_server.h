@@ -71,8 +71,9 @@ uint64_t fake_digest(int db, struct fake_text key);
 bool fake_save(int db, struct fake_text key, struct fake_stream *stream_out);
 void fake_stream_release(struct fake_stream *stream);
 
-/* What a file has beside the keys, of both databases. Saving returns false if it is more than a
- * stream takes, loading if the module refuses it. */
+/* The first value of a file, which has beside it what the module saves for both databases. Saving
+ * returns false if there is no value, or more than a stream takes; loading if the module refuses
+ * it. The value itself is not kept. */
 bool fake_save_beside(struct fake_stream *stream_out);
 bool fake_load_beside(const struct fake_stream *stream);
 

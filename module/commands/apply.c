@@ -4,14 +4,26 @@
  * (keys/effects.h). */
 #include "commands/handlers.h"
 
+#include <string.h>
+
 #include <unseen.h>
 
 #include "keys/effects.h"
 #include "keys/keys.h"
 #include "keys/windows.h"
+#include "server/config.h"
 #include "server/errors.h"
 #include "server/parse.h"
 #include "value/checksum.h"
+
+/* A file without a set has no secret, so that of a primary without one comes with its first set. */
+static void take_secret(struct server_ctx *ctx, const struct settings *settings)
+{
+    if (server.GetContextFlags(ctx) & (SERVER_IS_REPLICATED | SERVER_IS_LOADING) &&
+        !config.has_seed_file) {
+        memcpy(config.seed, settings->seed, SEED_LEN);
+    }
+}
 
 int apply_create(struct server_ctx *ctx, struct server_string **argv, int argc)
 {
@@ -36,6 +48,7 @@ int apply_create(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (found != MISSING) {
         return reply_error(ctx, ERROR_EXISTS);
     }
+    take_secret(ctx, &settings);
     return status == UNSEEN_OK ? server.ReplyWithSimpleString(ctx, "OK")
                                : reply_error(ctx, ERROR_NOT_CREATED);
 }

@@ -76,7 +76,6 @@ static bool load_one_unfinished(struct server_io *io, uint64_t db)
 bool load_file_load(struct server_io *io)
 {
     bool is_good = true;
-    loads_end_all();
     for (uint64_t n; is_good && (n = server.LoadUnsigned(io)) != 0 && !server.IsIOError(io);) {
         is_good = load_one_unfinished(io, n - 1);
     }

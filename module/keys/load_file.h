@@ -10,8 +10,8 @@
 
 void load_file_save(struct server_io *io);
 
-/* Ends all loads that are there, and takes those of a file; a bad one is dropped. Returns false if
- * the file cannot be read, or memory is short. */
+/* Takes the loads of a file; a bad one is dropped. Returns false if the file cannot be read, or
+ * memory is short. */
 bool load_file_load(struct server_io *io);
 
 #endif

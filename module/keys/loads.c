@@ -140,6 +140,16 @@ struct load *loads_append(int db, const char *name, size_t len, unsigned family)
     return load;
 }
 
+/* The file of a replica has unfinished loads only if it has a set. */
+static bool has_sets(void)
+{
+    uint64_t n = 0;
+    for (const struct load *load = loads; load; load = load->next) {
+        n += load->loader.value || load->value;
+    }
+    return value_total() > n;
+}
+
 struct load *loads_begin(struct server_ctx *ctx, struct server_string *key, unsigned family)
 {
     size_t len;
@@ -147,11 +157,25 @@ struct load *loads_begin(struct server_ctx *ctx, struct server_string *key, unsi
     const int db = server.GetSelectedDb(ctx);
     loads_replace(ctx, db, name, len);
     make_room(ctx, family ? LOADS_MAX : 2 * LOADS_MAX);
-    return loads_append(db, name, len, family);
+    const bool is_saved = has_sets();
+    struct load *load = loads_append(db, name, len, family);
+    if (load) {
+        load->sends_whole = family != 0 && !is_saved;
+    }
+    return load;
 }
 
-void loads_end_all(void)
+/* Ends the loads of the data set that a file replaces. A timer and a client still have a load in
+ * steps, so its next step ends it. */
+static void end_all(struct server_ctx *ctx, struct server_event event, uint64_t subevent,
+                    void *data)
 {
+    (void)ctx;
+    (void)event;
+    (void)data;
+    if (subevent >= SERVER_LOADING_ENDED) {
+        return;
+    }
     for (struct load *next, *load = loads; load; load = next) {
         next = load->next;
         if (load->is_in_steps) {
@@ -224,6 +248,8 @@ bool loads_init(struct server_ctx *ctx)
 {
     const struct server_event forked = {SERVER_EVENT_FORK, SERVER_EVENT_VERSION};
     const struct server_event replica = {SERVER_EVENT_REPLICA, SERVER_EVENT_VERSION};
-    return server.SubscribeToServerEvent(ctx, forked, send_whole) == SERVER_OK &&
+    const struct server_event loading = {SERVER_EVENT_LOADING, SERVER_EVENT_VERSION};
+    return server.SubscribeToServerEvent(ctx, loading, end_all) == SERVER_OK &&
+           server.SubscribeToServerEvent(ctx, forked, send_whole) == SERVER_OK &&
            server.SubscribeToServerEvent(ctx, replica, send_whole) == SERVER_OK;
 }

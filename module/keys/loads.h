@@ -8,8 +8,8 @@
  *
  * The module sends each frame to replicas and the AOF at once, and the last frame costs what the
  * others cost. But a file or a full sync does not hold a client's unfinished load. If the server
- * has forked a child to write one meanwhile, or a replica came or went, the module sends the whole
- * value at the end, in steps. */
+ * has forked a child to write one meanwhile, or a replica came or went, or there was no set, the
+ * module sends the whole value at the end, in steps. */
 #ifndef UNSEEN_MODULE_LOADS_H
 #define UNSEEN_MODULE_LOADS_H
 
@@ -75,10 +75,6 @@ struct load *loads_append(int db, const char *name, size_t len, unsigned family)
 
 /* Ends the older load of a key. If that load goes in steps, its next step ends it. */
 void loads_replace(struct server_ctx *ctx, int db, const char *name, size_t len);
-
-/* Ends the loads of the data set that a file replaces. A timer and a client still have a load in
- * steps, so its next step ends it. */
-void loads_end_all(void);
 
 /* Whether one more load of len bytes may go in steps. */
 bool loads_may_wait(size_t len);

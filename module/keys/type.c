@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * In an RDB file a value is the frames of dump.h, each a string, and an empty string. The server's
- * checksum of a file or payload protects from accidents only: a client can compute it. */
+ * In an RDB file a value is a number, the frames of dump.h, each a string, and an empty string. The
+ * number is 1 before the first value of a file, and then comes what the module has beside its
+ * values; else 0. The data that a module may save beside all keys are not used: Redis 7.0 writes
+ * them even if there are none, and a server without the module refuses a file that has them.
+ *
+ * The server's checksum of a file or payload protects from accidents only: a client can compute
+ * it. */
 #include "keys/type.h"
 
 #include <stdatomic.h>
@@ -13,7 +18,7 @@
 #include "value/dump.h"
 
 enum {
-    ENCODING = 1
+    ENCODING = 2
 };
 
 /* 9 characters of the 64 that names may have */
@@ -27,11 +32,58 @@ struct type_totals type_totals(void)
     return (struct type_totals){value_total(), memory_total(), nrefused, nmoved};
 }
 
+/* ---- beside the values: the secret, so that keys created after a restart can be merged, and
+ * unfinished loads ---- */
+
+static bool is_first_of_file; /* the next value that is saved */
+
+/* A child that saves hears of it, too. DUMP is no such event. */
+static void hear_of_saves(struct server_ctx *ctx, struct server_event event, uint64_t subevent,
+                          void *data)
+{
+    (void)ctx;
+    (void)event;
+    (void)data;
+    is_first_of_file =
+        subevent != SERVER_PERSISTENCE_ENDED && subevent != SERVER_PERSISTENCE_FAILED;
+}
+
+static void save_beside(struct server_io *io)
+{
+    server.SaveUnsigned(io, is_first_of_file);
+    if (is_first_of_file) {
+        is_first_of_file = false;
+        server.SaveStringBuffer(io, (const char *)config.seed, SEED_LEN);
+        load_file_save(io);
+    }
+}
+
+/* RESTORE, which any client may send, brings no secret. */
+static bool load_beside(struct server_io *io)
+{
+    size_t len;
+    const uint64_t has_more = server.LoadUnsigned(io);
+    if (server.IsIOError(io) || has_more == 0) {
+        return !server.IsIOError(io);
+    }
+    if (has_more != 1 || !(server.GetContextFlags(NULL) & SERVER_IS_LOADING)) {
+        return false;
+    }
+    char *seed = server.LoadStringBuffer(io, &len);
+    const bool is_good = !server.IsIOError(io) && seed && len == SEED_LEN;
+    if (is_good && !config.has_seed_file) {
+        memcpy(config.seed, seed, SEED_LEN);
+    }
+    server.Free(seed);
+    return is_good && load_file_load(io);
+}
+
 /* ---- RDB ---- */
 
 static void rdb_save(struct server_io *io, void *value)
 {
     uint8_t buf[DUMP_FRAME_MAX];
+    save_beside(io);
     for (int64_t position = DUMP_START; position != DUMP_END;) {
         const size_t len = dump_frame(value, &position, buf);
         server.SaveStringBuffer(io, (const char *)buf, len);
@@ -81,6 +133,9 @@ static void *rdb_load(struct server_io *io, int encoding)
     enum unseen_status status = encoding == ENCODING ? UNSEEN_OK : UNSEEN_ERR_VERSION;
     struct value *value = NULL;
     loader_init(&loader);
+    if (status == UNSEEN_OK && !load_beside(io)) {
+        status = UNSEEN_ERR_CORRUPT;
+    }
     while (status == UNSEEN_OK && load_frame(io, &loader, &status)) {
     }
     if (status == UNSEEN_OK && loader.is_complete) {
@@ -94,32 +149,6 @@ static void *rdb_load(struct server_io *io, int encoding)
     }
     loader_release(&loader);
     return value;
-}
-
-/* ---- beside the keys: the secret, so that keys created after a restart can be merged, and
- * unfinished loads ---- */
-
-static void aux_save(struct server_io *io, int when)
-{
-    (void)when;
-    server.SaveStringBuffer(io, (const char *)config.seed, SEED_LEN);
-    load_file_save(io);
-}
-
-static int aux_load(struct server_io *io, int encoding, int when)
-{
-    size_t len;
-    (void)when;
-    char *seed = server.LoadStringBuffer(io, &len);
-    const bool is_good = encoding == ENCODING && !server.IsIOError(io) && seed && len == SEED_LEN;
-    if (is_good && !config.has_seed_file) {
-        memcpy(config.seed, seed, SEED_LEN);
-    }
-    if (encoding != ENCODING) {
-        server.LogIOError(io, "warning", "the file was written by another version of unseen.so");
-    }
-    server.Free(seed);
-    return is_good && load_file_load(io) ? SERVER_OK : SERVER_ERR;
 }
 
 /* ---- AOF ---- */
@@ -198,12 +227,13 @@ struct server_type *type_create(struct server_ctx *ctx)
         .mem_usage = mem_usage,
         .digest = digest,
         .free = free_value,
-        .aux_load = aux_load,
-        .aux_save = aux_save,
-        .aux_save_triggers = SERVER_AUX_BEFORE,
         .free_effort = free_effort,
         .copy = copy,
         .defrag = defrag,
     };
+    const struct server_event saves = {SERVER_EVENT_PERSISTENCE, SERVER_EVENT_VERSION};
+    if (server.SubscribeToServerEvent(ctx, saves, hear_of_saves) != SERVER_OK) {
+        return NULL;
+    }
     return server.CreateDataType(ctx, type_name, ENCODING, &methods);
 }

@@ -87,10 +87,6 @@ enum {
 }; /* of NotifyKeyspaceEvent and SubscribeToKeyspaceEvents */
 
 enum {
-    SERVER_AUX_BEFORE = 1 << 0
-}; /* when auxiliary data is saved: before the keys */
-
-enum {
     SERVER_TYPE_METHODS_VERSION = 4
 };
 
@@ -228,13 +224,18 @@ struct server_event {
 };
 
 enum {
+    SERVER_EVENT_PERSISTENCE = 1,
     SERVER_EVENT_FLUSH = 2,
+    SERVER_EVENT_LOADING = 3,
     SERVER_EVENT_REPLICA = 6, /* one came or went */
     SERVER_EVENT_CRON = 8,    /* ten times a second, if "hz" is 10 */
     SERVER_EVENT_SWAPDB = 11,
     SERVER_EVENT_FORK = 13,
     SERVER_EVENT_VERSION = 1,
-    SERVER_FLUSH_END = 1 /* of the subevents of FLUSH */
+    SERVER_FLUSH_END = 1, /* of the subevents of FLUSH; of those of PERSISTENCE, */
+    SERVER_PERSISTENCE_ENDED = 3,
+    SERVER_PERSISTENCE_FAILED = 4,
+    SERVER_LOADING_ENDED = 3, /* and of LOADING, where those before this one are beginnings */
 };
 
 typedef void server_event_handler(struct server_ctx *ctx, struct server_event event,

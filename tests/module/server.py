@@ -54,11 +54,12 @@ def environment():
 class Server:
     """A server process with a folder of its own; stopped by its process id."""
 
-    def __init__(self, *options, module_arguments=(), folder=None, program=SERVER):
+    def __init__(self, *options, module_arguments=(), folder=None, program=SERVER, has_module=True):
         self.folder = folder or tempfile.mkdtemp(prefix="unseen-module-")
         self.options = options
         self.program = program
         self.module_arguments = module_arguments
+        self.has_module = has_module
         self.process = None
         self.start()
 
@@ -75,7 +76,7 @@ class Server:
         program = self.program if isinstance(self.program, list) else [self.program]
         command = [*program, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder]
         command += ["--save", "", "--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0"]
-        command += [*self.options, *more, "--loadmodule", MODULE, *self.module_arguments]
+        command += [*self.options, *more, *(["--loadmodule", MODULE, *self.module_arguments] if self.has_module else [])]
         self.log = open(os.path.join(self.folder, "log"), "ab")
         begin = self.log.tell()
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, env=environment())
@@ -98,18 +99,21 @@ class Server:
     def fix_secret(self):
         """Gives an empty server the same secret in each run, so that its false positives are the same in each run: they
         are rare in small filters, and not impossible. The secret comes from the file of a save, as after a restart."""
+        self.client().execute_command("BF.ADD", "first", "x")
         self.client().save()
         path = os.path.join(self.folder, "dump.rdb")
         with open(path, "rb") as f:
             saved = f.read()
-        # The data of the module before all keys: the number 1, a string of 16 bytes, the number 0 (no loads), the end.
-        changed, n = re.subn(rb"(?s)(\x02\x01\x05\x10).{16}(\x02\x00\x00)", lambda found: found[1] + SECRET + found[2], saved,
+        # Before the frames of the first set: the number 1, a string of 16 bytes, the number 0 (no loads).
+        changed, n = re.subn(rb"(?s)(\x02\x01\x05\x10).{16}(\x02\x00\x05)", lambda found: found[1] + SECRET + found[2], saved,
                              count=1)
         if n != 1:
             raise RuntimeError(f"no secret in {saved!r}")
         with open(path, "wb") as f:
             f.write(changed)
+        self.client().flushall()
         self.client().execute_command("DEBUG", "RELOAD", "NOSAVE", "NOFLUSH")
+        self.client().flushall()
         os.remove(path)
 
     def text(self):

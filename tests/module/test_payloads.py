@@ -175,8 +175,8 @@ class Payloads(Case):
         dump = self.raw("DUMP", "two")
         body, version = dump[:-10], dump[-10:-8]
         self.assertEqual(body[1], 0x81)  # a number of 64 bits
-        self.assertEqual(int.from_bytes(body[2:10], "big") & 1023, 1)
-        for encoding in 0, 2:
+        self.assertEqual(int.from_bytes(body[2:10], "big") & 1023, 2)
+        for encoding in 1, 3:
             other = body[:9] + bytes([encoding]) + body[10:]
             self.refused("Bad data format", "RESTORE", "k", 0, sealed(other, version))
             self.assertIn("a set is refused: the data was written by another version", self.server.text())

@@ -313,6 +313,49 @@ class Restarts(unittest.TestCase):
             server.end()
 
 
+class WithoutModule(unittest.TestCase):
+    """With no set the module leaves no trace, so there is a way back."""
+
+    def test_restart(self):
+        for preamble in "yes", "no":
+            server = Server("--appendonly", "yes", "--aof-use-rdb-preamble", preamble)
+            try:
+                call = raw_client(server)
+                call("SET", "text", "x")
+                call("BF.ADD", "b", "x")
+                call("UNSEEN.CLAIM", "u", 10, "x") if call("UNSEEN.RESERVE", "u") else None
+                call("BF.LOADCHUNK", "l", *call("BF.SCANDUMP", "b", 0))  # an unfinished load
+                call("DEL", "b", "u")
+                call("SAVE")
+                call("BGREWRITEAOF")
+                wait_for(lambda: b"aof_rewrite_in_progress:0" in call("INFO", "persistence") and
+                         b"aof_rewrite_scheduled:0" in call("INFO", "persistence"))
+                for aof in "yes", "no":
+                    server.stop()
+                    server.has_module = False
+                    server.start("--appendonly", aof)
+                    self.assertEqual(raw_client(server)("GET", "text"), b"x")
+            finally:
+                server.end()
+
+    def test_replica(self):
+        primary = Server()
+        replica = Server(has_module=False)
+        try:
+            call = raw_client(primary)
+            call("SET", "text", "x")
+            call("BF.ADD", "b", "x")
+            call("DEL", "b")
+            follow(primary, replica)
+            wait_for_replica(primary, replica)
+            call("SET", "more", "y")
+            wait_for_replica(primary, replica)
+            self.assertEqual(raw_client(replica)("MGET", "text", "more"), [b"x", b"y"])
+        finally:
+            for server in primary, replica:
+                server.end()
+
+
 class Replicas(unittest.TestCase):
     def test_leases(self):
         """A primary and its replica save the same bytes, though each hashes leases under a secret of its own."""

@@ -8,7 +8,8 @@ import unittest
 
 import redis
 
-from server import MODULE, PATIENCE, SERVER, Server, environment, raw_client
+from server import MODULE, PATIENCE, SERVER, Server, environment, follow, raw_client, wait_for_replica
+from test_payloads import checksum, sealed
 
 SECRET = "00112233445566778899aAbBcCdDeEfF"
 
@@ -65,6 +66,58 @@ class Secret(unittest.TestCase):
         self.assertEqual(call("UNSEEN.EXISTS", "old", "http://e.example/old"), [1])
         with self.assertRaises(redis.exceptions.ResponseError):
             call("UNSEEN.MERGE", "new", "old")
+
+    def test_first_set(self):
+        """A file without a set has no secret. A replica gets that of its primary with the first set, and an AOF keeps it."""
+        primary = Server("--appendonly", "yes", "--aof-use-rdb-preamble", "no")
+        self.addCleanup(primary.end)
+        call = raw_client(primary)
+        replica, answer = self.start()
+        follow(primary, replica)
+        for i in range(2):
+            call("UNSEEN.ADD", f"old{i}", f"http://e.example/{i}")
+        wait_for_replica(primary, replica)
+        answer("REPLICAOF", "NO", "ONE")
+        primary.restart()
+        for each in answer, raw_client(primary):
+            each("UNSEEN.ADD", "new", "http://e.example/new")
+            self.assertEqual(each("UNSEEN.MERGE", "new", "old0", "old1"), b"OK")
+
+    def test_restart(self):
+        """The secret is beside the first set of a file, also of a full sync, whoever made that set."""
+        _, foreign = self.start()
+        foreign("UNSEEN.ADD", "foreign", "http://e.example/foreign")
+        server, call = self.start()
+        call("UNSEEN.ADD", "old", "http://e.example/old")
+        dump = call("DUMP", "old")
+        call("DEL", "old")
+        call("RESTORE", "foreign", 0, foreign("DUMP", "foreign"))
+        call("SAVE")
+        replica, answer = self.start()
+        follow(server, replica)
+        wait_for_replica(server, replica)
+        answer("REPLICAOF", "NO", "ONE")
+        server.stop()
+        server.start()
+        for each in answer, raw_client(server):
+            each("RESTORE", "old", 0, dump)
+            each("UNSEEN.ADD", "new", "http://e.example/new")
+            self.assertEqual(each("UNSEEN.MERGE", "new", "old"), b"OK")
+
+    def test_none_from_clients(self):
+        """A payload of RESTORE brings a server no secret, nor does a command that only its primary sends."""
+        _, call = self.start()
+        call("UNSEEN.ADD", "old", "http://e.example/old")
+        dump = call("DUMP", "old")
+        self.assertEqual(dump[10:13], b"\x02\x00\x05")
+        body = dump[:10] + b"\x02\x01\x05\x10" + b"a secret of mine" + dump[10:-10]
+        with self.assertRaises(redis.exceptions.ResponseError):
+            call("RESTORE", "k", 0, sealed(body, dump[-10:-8]))
+        settings = bytearray(call("UNSEEN.SCANDUMP", "old", 0)[1][1:-4])
+        settings[2:18] = b"a secret of mine"
+        call("UNSEEN.CREATE", "k", bytes(settings) + checksum(settings))
+        call("UNSEEN.ADD", "new", "http://e.example/new")
+        self.assertEqual(call("UNSEEN.MERGE", "new", "old"), b"OK")
 
     def test_is_not_shown(self):
         server, call = self.start("seed-file", self.write(SECRET))
