@@ -331,6 +331,11 @@ static long long milliseconds(void)
     return clock_now;
 }
 
+static uint64_t microseconds(void)
+{
+    return (uint64_t)clock_now * 1000;
+}
+
 static int selected_db(struct server_ctx *ctx)
 {
     return ctx->db;
@@ -870,6 +875,7 @@ static int get_api(const char *name, void *function_out)
         FAKE("SetModuleOptions", set_options),
         FAKE("GetContextFlags", get_flags),
         FAKE("Milliseconds", milliseconds),
+        FAKE("MonotonicMicroseconds", microseconds),
         FAKE("GetSelectedDb", selected_db),
         FAKE("SelectDb", select_db),
         FAKE("Log", write_log),

@@ -11,6 +11,7 @@
 #include "keys/effects.h"
 #include "keys/loads.h"
 #include "keys/type.h"
+#include "keys/windows.h"
 #include "server/config.h"
 #include "server/memory.h"
 #include "server/parse.h"
@@ -126,6 +127,26 @@ static bool take_arguments(struct server_ctx *ctx, struct server_string **argv, 
     return true;
 }
 
+/* ---- events ---- */
+
+/* A module has one subscriber for each event of the server: the last one. */
+static void cron(struct server_ctx *ctx, struct server_event event, uint64_t subevent, void *data)
+{
+    (void)event;
+    (void)subevent;
+    (void)data;
+    effects_cron(ctx);
+    windows_cron(ctx);
+    guard_leases_cron(ctx);
+}
+
+static bool hear_cron(struct server_ctx *ctx)
+{
+    const struct server_event event = {SERVER_EVENT_CRON, SERVER_EVENT_VERSION};
+    effects_init();
+    return server.SubscribeToServerEvent(ctx, event, cron) == SERVER_OK;
+}
+
 /* ---- INFO ---- */
 
 static void add_info(struct server_info_ctx *info, int for_crash_report)
@@ -168,7 +189,7 @@ __attribute__((visibility("default"))) int RedisModule_OnLoad(struct server_ctx 
         server.Log(ctx, "warning", "unseen.so: the server refuses the name %s", refused);
         return SERVER_ERR;
     }
-    return take_arguments(ctx, argv, argc) && config_init(ctx) && effects_init(ctx) &&
+    return take_arguments(ctx, argv, argc) && config_init(ctx) && hear_cron(ctx) &&
                    guard_leases_init(ctx) && loads_init(ctx) &&
                    server.RegisterInfoFunc(ctx, add_info) == SERVER_OK
                ? SERVER_OK

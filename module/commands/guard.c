@@ -162,7 +162,7 @@ static int reply_busy(struct server_ctx *ctx, const struct question *q)
 {
     const struct guard_lease *lease = guard_lease_find(ctx, q->name);
     const enum filtered filtered = ask_filter(ctx, q);
-    const int64_t rest = lease ? lease->until - server.Milliseconds() : 0;
+    const int64_t rest = lease ? lease->until - server_steady() : 0;
     totals.nbusy++;
     begin_reply(ctx, "busy", filtered);
     (void)server.ReplyWithLongLong(ctx, rest > 0 ? rest : 0);

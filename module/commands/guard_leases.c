@@ -16,7 +16,8 @@
 #include "server/memory.h"
 
 enum {
-    KEPT_SLOTS = 1024
+    KEPT_SLOTS = 1024,
+    SET_BACK = 100 /* milliseconds; less is the clock's own error */
 };
 
 struct lease_entry {
@@ -106,6 +107,8 @@ static void wake(struct guard_waiter *w, enum guard_outcome outcome)
 
 /* ---- ends ---- */
 
+/* The timers of some servers wait for a time of day. If that is set forward, a timer comes early;
+ * if it is set back, the cron event makes new ones. */
 static server_timer time_is_over;
 
 static void stop_timer(struct server_ctx *ctx, struct guard_lease *lease)
@@ -114,6 +117,13 @@ static void stop_timer(struct server_ctx *ctx, struct guard_lease *lease)
         lease->has_timer = false;
         (void)server.StopTimer(ctx, lease->timer, NULL);
     }
+}
+
+static void start_timer(struct server_ctx *ctx, struct guard_lease *lease)
+{
+    const int64_t rest = lease->until - server_steady();
+    lease->timer = server.CreateTimer(ctx, rest > 0 ? rest : 0, time_is_over, lease);
+    lease->has_timer = true;
 }
 
 static void make_token(char *token)
@@ -132,9 +142,8 @@ static void begin(struct server_ctx *ctx, struct guard_lease *lease, int64_t ttl
 {
     stop_timer(ctx, lease);
     make_token(lease->token);
-    lease->until = server.Milliseconds() + ttl;
-    lease->timer = server.CreateTimer(ctx, ttl, time_is_over, lease);
-    lease->has_timer = true;
+    lease->until = server_steady() + ttl;
+    start_timer(ctx, lease);
 }
 
 static void drop(struct server_ctx *ctx, struct guard_lease *lease)
@@ -163,8 +172,27 @@ static void time_is_over(struct server_ctx *ctx, void *data)
 {
     struct guard_lease *lease = data;
     lease->has_timer = false; /* the server frees a timer behind its call */
+    if (server_steady() < lease->until) {
+        start_timer(ctx, lease);
+        return;
+    }
     nexpired++;
     guard_lease_end(ctx, lease, GUARD_LEASED);
+}
+
+void guard_leases_cron(struct server_ctx *ctx)
+{
+    static int64_t last; /* how far the time of day is ahead of the steady clock */
+    const int64_t ahead = server.Milliseconds() - server_steady();
+    const bool is_set_back = ahead < last - SET_BACK;
+    last = ahead;
+    for (size_t i = 0; is_set_back && i < leases.end; i++) {
+        struct lease_entry *entry = lease_table_at(&leases, i);
+        if (entry->lease) {
+            stop_timer(ctx, entry->lease);
+            start_timer(ctx, entry->lease);
+        }
+    }
 }
 
 /* Another client has written the key: what the loader will bring may be older. */

@@ -19,7 +19,7 @@ struct guard_waiter;
 
 struct guard_lease {
     char token[GUARD_TOKEN_LEN]; /* hexadecimal digits */
-    int64_t until;               /* milliseconds since 1970 */
+    int64_t until;               /* of server_steady */
 
     /* of guard_leases.c */
     struct unseen_key key;
@@ -56,6 +56,9 @@ bool guard_leases_init(struct server_ctx *ctx);
 
 /* The lease of a key in the context's database; NULL: there is none. */
 struct guard_lease *guard_lease_find(struct server_ctx *ctx, const struct server_string *name);
+
+/* Call it at each cron event. */
+void guard_leases_cron(struct server_ctx *ctx);
 
 /* Leases a key that is not leased, for ttl milliseconds. Returns NULL without memory. */
 struct guard_lease *guard_lease_take(struct server_ctx *ctx, const struct server_string *name,

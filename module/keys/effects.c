@@ -3,7 +3,6 @@
 
 #include <unseen.h>
 
-#include "keys/windows.h"
 #include "value/checksum.h"
 
 enum {
@@ -21,7 +20,7 @@ static struct server_string *operations[2];
 static bool may_listen = true; /* an AOF, a replica, or one that may come back to the backlog */
 static bool has_sent; /* since the last look: an idle server need not ask for the backlog */
 
-static void look_for_listeners(struct server_ctx *ctx)
+void effects_cron(struct server_ctx *ctx)
 {
     if (server.GetContextFlags(ctx) & SERVER_HAS_AOF) {
         may_listen = true;
@@ -40,24 +39,12 @@ void effects_note_replica(void)
     may_listen = true;
 }
 
-/* A module has one subscriber for each event of the server: the last one. */
-static void cron(struct server_ctx *ctx, struct server_event event, uint64_t subevent, void *data)
-{
-    (void)event;
-    (void)subevent;
-    (void)data;
-    look_for_listeners(ctx);
-    windows_cron(ctx);
-}
-
-bool effects_init(struct server_ctx *ctx)
+void effects_init(void)
 {
     static const char names[2] = {OPERATION_ADD, OPERATION_REMOVE};
-    const struct server_event event = {SERVER_EVENT_CRON, SERVER_EVENT_VERSION};
     for (size_t i = 0; i < 2; i++) {
         operations[i] = server.CreateString(NULL, &names[i], 1);
     }
-    return server.SubscribeToServerEvent(ctx, event, cron) == SERVER_OK;
 }
 
 void effect_create(struct server_ctx *ctx, struct server_string *name, const struct value *value)

@@ -25,8 +25,11 @@ enum {
     EFFECT_MAX = 4096
 }; /* keys in one UNSEEN.APPLY */
 
-/* Call it once, before all others. Returns false if the server refuses. */
-bool effects_init(struct server_ctx *ctx);
+/* Call it once, before all others. */
+void effects_init(void);
+
+/* Call it at each cron event: it looks whether anybody gets effects. */
+void effects_cron(struct server_ctx *ctx);
 
 /* Call it when a replica comes or goes (loads.c has the event). */
 void effects_note_replica(void);

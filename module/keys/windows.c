@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#endif
 #include "keys/windows.h"
 
 #include <stdint.h>
-#include <time.h>
 
 #include "value/timed.h"
 #include "value/value.h"
@@ -21,14 +17,7 @@ enum {
 /* The timer, and when it is due by a clock that nobody sets. The timers of some servers wait for a
  * time of day: if that is set back, they wait for so long. */
 static uintptr_t timer; /* 0: none; a timer that was given up has another number */
-static uint64_t timer_due;
-
-static uint64_t steady(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail */
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
+static int64_t timer_due;
 
 void windows_tick(struct server_ctx *ctx, uint64_t upto)
 {
@@ -58,7 +47,7 @@ static void start_timer(struct server_ctx *ctx, long long wait)
 {
     static uintptr_t ntimers;
     timer = ++ntimers;
-    timer_due = steady() + (uint64_t)wait;
+    timer_due = server_steady() + wait;
     (void)server.CreateTimer(ctx, wait, tick, (void *)timer); /* NOLINT: a number */
 }
 
@@ -81,7 +70,7 @@ void windows_cron(struct server_ctx *ctx)
 {
     size_t n;
     (void)timed_first(&n);
-    if (n > 0 && (timer == 0 || steady() > timer_due + LOST)) {
+    if (n > 0 && (timer == 0 || server_steady() > timer_due + LOST)) {
         start_timer(ctx, BUSY);
     }
 }

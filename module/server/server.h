@@ -357,6 +357,7 @@ typedef int server_apply(struct server_ctx *ctx, void *data, struct server_strin
        server_apply *, void *))                                                                    \
     X(int, LoadConfigs, (struct server_ctx *))                                                     \
     /* time, events */                                                                             \
+    X(uint64_t, MonotonicMicroseconds, (void))                                                     \
     X(uint64_t, CreateTimer, (struct server_ctx *, long long, server_timer *, void *))             \
     X(int, AvoidReplicaTraffic, (void))                                                            \
     X(int, StopTimer, (struct server_ctx *, uint64_t, void **))                                    \
@@ -378,6 +379,12 @@ struct server_api {
 
 /* The functions of the server that has loaded the module. */
 extern struct server_api server;
+
+/* Milliseconds of a clock that nobody sets. */
+static inline int64_t server_steady(void)
+{
+    return (int64_t)(server.MonotonicMicroseconds() / 1000);
+}
 
 /* Finds the functions. Returns NULL, or the name of a function that the server lacks. */
 const char *server_bind(struct server_ctx *ctx);

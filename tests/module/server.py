@@ -54,12 +54,15 @@ def environment():
 class Server:
     """A server process with a folder of its own; stopped by its process id."""
 
-    def __init__(self, *options, module_arguments=(), folder=None, program=SERVER, has_module=True):
+    def __init__(self, *options, module_arguments=(), folder=None, program=SERVER, has_module=True, preload=None, **variables):
         self.folder = folder or tempfile.mkdtemp(prefix="unseen-module-")
         self.options = options
         self.program = program
         self.module_arguments = module_arguments
         self.has_module = has_module
+        self.environment = dict(environment(), **variables)
+        if preload:
+            self.environment["LD_PRELOAD"] = f"{PRELOAD}:{preload}".strip(":")
         self.process = None
         self.start()
 
@@ -79,7 +82,7 @@ class Server:
         command += [*self.options, *more, *(["--loadmodule", MODULE, *self.module_arguments] if self.has_module else [])]
         self.log = open(os.path.join(self.folder, "log"), "ab")
         begin = self.log.tell()
-        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, env=environment())
+        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, env=self.environment)
         until = time.monotonic() + PATIENCE
         while self.process.poll() is None and time.monotonic() < until:
             try:

@@ -1,7 +1,13 @@
 """GUARD.*: a filter, a cache and leases in front of a database."""
 
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
 import threading
 import time
+import unittest
 
 import redis
 
@@ -470,3 +476,44 @@ class Guard(Case):
         token, answers, _ = self.lease_that_ends(1)
         self.assertEqual(answers[0][0], b"lease")
         self.assertNotEqual(answers[0][1], token)
+
+
+class Clock(unittest.TestCase):
+    """Leases last as long as they were given for, whatever happens to the time of day."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="unseen-clock-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "clock.c")
+        library = os.path.join(self.folder, "clock.so")
+        subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1", "-o", library, source], check=True)
+        self.set_clock(0)
+        server = Server(preload=library, CLOCK_SHIFT=os.path.join(self.folder, "shift"))
+        self.addCleanup(server.end)
+        self.call = raw_client(server)
+        self.call("BF.RESERVE", "f", "0.0001", "100")
+        self.call("BF.MADD", "f", "k1", "k2", "k3")
+
+    def set_clock(self, hours):
+        with open(os.path.join(self.folder, "shift"), "r+b" if hours else "wb") as f:
+            f.write(struct.pack("<q", hours * 3600))
+
+    def test_set_back(self):
+        self.assertEqual(self.call("GUARD.GET", "f", "k1", "LEASE", 500)[0], b"lease")
+        before = int(self.call("TIME")[0])
+        self.set_clock(-2)
+        wait_for(lambda: int(self.call("TIME")[0]) < before)
+        answer = self.call("GUARD.GET", "f", "k1")
+        self.assertTrue(answer[0] == b"lease" or answer[1] <= 500, answer)
+        wait_for(lambda: self.call("GUARD.GET", "f", "k1")[0] == b"lease")
+
+    def test_set_forward(self):
+        self.assertEqual(self.call("GUARD.GET", "f", "k1", "LEASE", LONG)[0], b"lease")
+        self.assertEqual(self.call("GUARD.GET", "f", "k2", "LEASE", 1)[0], b"lease")
+        self.set_clock(2)
+        self.assertEqual(self.call("GUARD.GET", "f", "k3", "LEASE", 1)[0], b"lease")
+        for key in "k2", "k3":  # the timers of all leases have come when these have
+            wait_for(lambda: self.call("GUARD.GET", "f", key, "LEASE", 1)[0] == b"lease")
+        word, rest = self.call("GUARD.GET", "f", "k1")
+        self.assertEqual(word, b"busy")
+        self.assertLessEqual(rest, LONG)
