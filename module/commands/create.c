@@ -8,9 +8,10 @@
 #include "server/errors.h"
 
 enum {
-    LARGE = 1 << 20,   /* bytes of a set that a thread makes */
-    PERIOD = 1,        /* milliseconds between two looks whether the set is made */
-    ITEM_BYTES_MAX = 8 /* that a sized set takes for an item, and more */
+    LARGE = 1 << 20,       /* bytes of a set that a thread makes */
+    AT_ONCE_MAX = 8 << 20, /* of a set that is made where nobody can wait: 7 ms */
+    PERIOD = 1,            /* milliseconds between two looks whether the set is made */
+    ITEM_BYTES_MAX = 8     /* that a sized set takes for an item, and more */
 };
 
 struct creating {
@@ -29,6 +30,30 @@ struct creating {
 
 static struct creating *first; /* in the order in which their clients came */
 
+static void *discard(void *data)
+{
+    struct creating *creating = data;
+    value_free(creating->value);
+    recipe_release(creating->recipe);
+    server.Free(creating);
+    return NULL;
+}
+
+static bool start_thread(struct creating *creating, void *(*work)(void *))
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (pthread_attr_init(&attributes) != 0) {
+        return false;
+    }
+    const bool is_started =
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0 &&
+        pthread_create(&thread, &attributes, work, creating) == 0;
+    (void)pthread_attr_destroy(&attributes);
+    return is_started;
+}
+
+/* A client that has gone, or that came too late, leaves a value, which takes long to free. */
 static void free_creating(struct server_ctx *ctx, void *data)
 {
     struct creating *creating = data;
@@ -39,9 +64,9 @@ static void free_creating(struct server_ctx *ctx, void *data)
     }
     *link = creating->next;
     server.FreeString(NULL, creating->name);
-    value_free(creating->value); /* of a client that has gone, or that came too late */
-    recipe_release(creating->recipe);
-    server.Free(creating);
+    if (!creating->value || !start_thread(creating, discard)) {
+        (void)discard(creating);
+    }
 }
 
 /* Since the last tick the server may have become a replica, or its writes may be paused. On a
@@ -86,24 +111,10 @@ static void *make(void *data)
     return NULL;
 }
 
-static bool start_thread(struct creating *creating)
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    if (pthread_attr_init(&attributes) != 0) {
-        return false;
-    }
-    const bool is_started =
-        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0 &&
-        pthread_create(&thread, &attributes, make, creating) == 0;
-    (void)pthread_attr_destroy(&attributes);
-    return is_started;
-}
-
 static void start(struct creating *creating)
 {
     creating->is_started = true;
-    if (!start_thread(creating)) {
+    if (!start_thread(creating, make)) {
         (void)make(creating);
     }
 }
@@ -149,20 +160,23 @@ static void has_gone(struct server_ctx *ctx, struct server_client *client)
     }
 }
 
-bool create_aside(struct server_ctx *ctx, struct server_string *name,
-                  const struct settings *settings, server_handler *made, server_handler *late)
+enum creation_way create_aside(struct server_ctx *ctx, struct server_string *name,
+                               const struct settings *settings, server_handler *made,
+                               server_handler *late)
 {
+    const bool waits = !(server.GetContextFlags(ctx) & SERVER_DENIES_BLOCKING);
     struct creating **end = &first;
     struct recipe *recipe;
     if (settings->capacity < LARGE / ITEM_BYTES_MAX ||
-        (server.GetContextFlags(ctx) & SERVER_DENIES_BLOCKING) ||
         recipe_acquire(&recipe, settings) != UNSEEN_OK) {
-        return false;
+        return CREATE_AT_ONCE;
     }
-    struct creating *creating = recipe->bytes > LARGE ? server.TryAlloc(sizeof(*creating)) : NULL;
+    struct creating *creating =
+        waits && recipe->bytes > LARGE ? server.TryAlloc(sizeof(*creating)) : NULL;
     if (!creating) {
+        const bool is_huge = !waits && recipe->bytes > AT_ONCE_MAX;
         recipe_release(recipe);
-        return false;
+        return is_huge ? CREATE_REFUSED : CREATE_AT_ONCE;
     }
     server.RetainString(NULL, name);
     *creating = (struct creating){.name = name, .recipe = recipe, .made = made, .late = late};
@@ -176,5 +190,5 @@ bool create_aside(struct server_ctx *ctx, struct server_string *name,
         start(creating);
     }
     (void)server.CreateTimer(ctx, PERIOD, tick, creating);
-    return true;
+    return CREATE_ASIDE;
 }

@@ -10,11 +10,17 @@
 #include "server/server.h"
 #include "value/settings.h"
 
+enum creation_way {
+    CREATE_AT_ONCE, /* the caller creates the key */
+    CREATE_ASIDE,   /* the client waits, and is answered later */
+    CREATE_REFUSED  /* nobody can wait, and the server would stand still for too long */
+};
+
 /* If a value with these settings takes long to make, blocks the client and makes it for the key
  * `name`, which is argv[1]. Then `made` goes on with the command, for a key that has the value; or
- * `late`, if another client has made the key meanwhile. Returns false if there is nothing to wait
- * for, or nobody who can wait: create the key at once. */
-bool create_aside(struct server_ctx *ctx, struct server_string *name,
-                  const struct settings *settings, server_handler *made, server_handler *late);
+ * `late`, if another client has made the key meanwhile. */
+enum creation_way create_aside(struct server_ctx *ctx, struct server_string *name,
+                               const struct settings *settings, server_handler *made,
+                               server_handler *late);
 
 #endif

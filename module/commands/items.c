@@ -89,10 +89,12 @@ int items_reserve(struct server_ctx *ctx, struct server_string *name,
     enum unseen_status status = UNSEEN_OK;
     const enum found found =
         key_open(ctx, name, SERVER_READ | SERVER_WRITE, settings->family, &key, &value);
-    if (found == MISSING && settings->family == FAMILY_BLOOM &&
-        create_aside(ctx, name, settings, reply_made, reply_late)) {
+    const enum creation_way way = found == MISSING && settings->family == FAMILY_BLOOM
+                                      ? create_aside(ctx, name, settings, reply_made, reply_late)
+                                      : CREATE_AT_ONCE;
+    if (way != CREATE_AT_ONCE) {
         server.CloseKey(key);
-        return SERVER_OK;
+        return way == CREATE_ASIDE ? SERVER_OK : reply_error(ctx, ERROR_HUGE);
     }
     if (found == MISSING) {
         status = key_create(ctx, key, name, settings, &value);
@@ -248,10 +250,13 @@ int items_add(struct server_ctx *ctx, struct server_string *name, const struct c
         server.CloseKey(key);
         return reply_error(ctx, key_error(found));
     }
-    if (found == MISSING && creation->again &&
-        create_aside(ctx, name, &creation->settings, creation->again, creation->again)) {
+    const enum creation_way way =
+        found == MISSING && creation->again
+            ? create_aside(ctx, name, &creation->settings, creation->again, creation->again)
+            : CREATE_AT_ONCE;
+    if (way != CREATE_AT_ONCE) {
         server.CloseKey(key);
-        return SERVER_OK;
+        return way == CREATE_ASIDE ? SERVER_OK : reply_error(ctx, ERROR_HUGE);
     }
     if (found == MISSING) {
         status = key_create(ctx, key, name, &creation->settings, &value);

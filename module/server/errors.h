@@ -49,6 +49,9 @@ struct server_ctx;
     ERRORS_SAME(X, OUT_OF_MEMORY, "OOM command not allowed when used memory > 'maxmemory'.")       \
     ERRORS_SAME(X, NOT_CREATED, "ERR could not create filter")                                     \
     ERRORS_SAME(X, RATE_LOW, "ERR could not create filter: no rate this low, 5e-9 is the least")   \
+    ERRORS_SAME(                                                                                   \
+        X, HUGE,                                                                                   \
+        "ERR a set this large cannot be made in a transaction or script: reserve it before")       \
     ERRORS_SAME(X, TOO_MANY, "ERR more than 1000000 items in one command")                         \
     ERRORS_SAME(X, POSITION, "Second argument must be numeric")                                    \
     ERRORS_SAME(X, LOAD_POSITION, "ERR Second argument must be numeric")                           \

@@ -194,6 +194,8 @@ ELSEWHERE = {
     "ERR Insufficient memory": "none: the same, CF.ADD",
     "ERR a set was renamed or replaced meanwhile: merge again": "test_merge.test_another_set_comes",
     "ERR more than 1000000 items in one command": "test_limits.test_items",
+    "ERR a set this large cannot be made in a transaction or script: reserve it before":
+        "test_steps.test_huge_where_nobody_waits",
     "ERR the data was written by another version of this module": "test_payloads.test_another_version",
     "READONLY a replica may be behind: ask the primary": "test_guard.test_replica_and_restart",
     "ERR the server has become a replica: ask its primary again": "test_steps.test_memory_is_given_back: the server says UNBLOCKED first",

@@ -87,6 +87,24 @@ class Creation(Case):
         script = "return {redis.call('BF.RESERVE', KEYS[1], '0.01', ARGV[1]), redis.call('BF.ADD', KEYS[1], 'y')}"
         self.assertEqual(client.eval(script, 1, "s", LARGE)[1], 1)
 
+    def test_huge_where_nobody_waits(self):
+        """What would hold the server up for longer than 10 ms is refused there, and nothing is made."""
+        said = "a set this large cannot be made in a transaction or script: reserve it before"
+        client = self.server.client()
+        for command in ("BF.RESERVE", "k", "0.01", 10 * LARGE), ("BF.INSERT", "k", "CAPACITY", 10 * LARGE, "ITEMS", "x"):
+            with client.pipeline(transaction=True) as pipe:
+                pipe.execute_command(*command)
+                pipe.execute_command("BF.ADD", "other", "x")
+                answers = pipe.execute(raise_on_error=False)
+            self.assertEqual(str(answers[0]), said)
+            self.assertEqual(int(answers[1]), 1)
+            self.raw("DEL", "other")
+            script = "return redis.pcall(unpack(ARGV))"
+            with self.assertRaises(redis.exceptions.ResponseError) as caught:
+                client.eval(script, 1, "k", *command)
+            self.assertIn(said, str(caught.exception))
+            self.assertEqual(self.raw("EXISTS", "k"), 0)
+
     def test_another_client_is_faster(self):
         """Whoever made the key, one set is there, and it answers as reserved or as not. A client that makes the key while
         the set is being made, which the transaction sees, is always the faster one."""
