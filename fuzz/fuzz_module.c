@@ -192,6 +192,7 @@ static void use(struct value *value)
 {
     const struct unseen_key key = key_of(value, 7);
     struct value *copy;
+    uint64_t nfilters;
     uint8_t verdict;
     add_numbers(&value, 20);
     (void)value_remove(&value, key, &verdict, &no_limit);
@@ -203,7 +204,7 @@ static void use(struct value *value)
         value_expire(value, START + 2000, 3);
         value_tick_all(UINT64_MAX / 8);
     }
-    require(value_capacity(value) > 0 && value_effort(value) > 0);
+    require(value_capacity(value, &nfilters) > 0 && nfilters > 0 && value_effort(value) > 0);
     const enum unseen_status status = dump_copy(&copy, value);
     require(status == UNSEEN_OK || status == UNSEEN_ERR_NOMEM);
     if (status == UNSEEN_OK) {

@@ -140,10 +140,12 @@ static bool has_field(const struct value *value, enum field field)
 static void reply_field(struct server_ctx *ctx, const struct value *value, enum field field)
 {
     const struct settings *s = &value_recipe(value)->settings;
+    uint64_t nfilters;
+    const uint64_t capacity = value_capacity(value, &nfilters);
     const uint64_t numbers[NFIELDS] = {
-        [FIELD_CAPACITY] = value_capacity(value),
+        [FIELD_CAPACITY] = capacity,
         [FIELD_SIZE] = value_memory(value),
-        [FIELD_FILTERS] = 1,
+        [FIELD_FILTERS] = nfilters,
         [FIELD_ITEMS] = value_nitems(value),
         [FIELD_EXPANSION] = s->expansion,
         [FIELD_MAX_CAPACITY] = s->limit ? s->limit / 5 : INT64_MAX,

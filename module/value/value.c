@@ -614,14 +614,22 @@ size_t value_effort(const struct value *value)
     return 3 + (size_t)(value->memory.used / (has_window(value) ? QUEUE_BLOCK : BLOCK));
 }
 
-uint64_t value_capacity(const struct value *value)
+uint64_t value_capacity(const struct value *value, uint64_t *nfilters_out)
 {
     const struct settings *s = settings_of(value);
     const uint64_t nadded = value_nitems(value);
-    uint64_t capacity = s->capacity ? s->capacity : 1;
-    const uint64_t factor = s->expansion > 1 ? s->expansion : 2;
-    while (!s->is_fixed && capacity < nadded && capacity <= INT64_MAX / factor) {
-        capacity *= factor;
+    const uint64_t factor = s->expansion > 0 ? s->expansion : 2;
+    uint64_t last = s->capacity ? s->capacity : 1;
+    uint64_t capacity = last;
+    *nfilters_out = 1;
+    if (!s->is_fixed && factor == 1 && nadded > last) {
+        *nfilters_out = nadded / last + (nadded % last > 0);
+        return *nfilters_out * last;
+    }
+    while (!s->is_fixed && capacity < nadded && last <= INT64_MAX / 2 / factor) {
+        last *= factor;
+        capacity += last;
+        ++*nfilters_out;
     }
     return capacity;
 }

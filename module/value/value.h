@@ -112,8 +112,9 @@ uint64_t value_memory(const struct value *value);
 /* The number of separate allocations, about: how long freeing takes. */
 size_t value_effort(const struct value *value);
 
-/* How many keys fit before the value is full or grows: what BF.INFO calls its capacity. */
-uint64_t value_capacity(const struct value *value);
+/* What BF.INFO calls the capacity: that of all filters which RedisBloom would have by now, each as
+ * large as the one before it times the expansion. *nfilters_out is their number. */
+uint64_t value_capacity(const struct value *value, uint64_t *nfilters_out);
 
 /* The number of a value. No two values have the same number, so it tells whether another value has
  * taken a name. It stays when keys are added. 0: the value is one block of memory, which has no

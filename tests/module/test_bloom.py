@@ -117,6 +117,27 @@ class RedisBloom(Case):
         self.assertEqual(r("BF.ADD", "n", "3"), 0)
         self.assertEqual(r("BF.CARD", "n"), 5)
 
+    def test_capacity_grows_as_in_redisbloom(self):
+        """RedisBloom adds a filter, larger by the expansion, with the first item that the last filter has no room for.
+        RedisBloom 2.8.2 gives these numbers for the same adds."""
+        r = self.raw
+        r("BF.RESERVE", "four", "0.001", 100, "EXPANSION", 4)
+        r("BF.RESERVE", "one", "0.001", 100, "EXPANSION", 1)
+        r("BF.RESERVE", "sized", "0.001", 10000)
+        r("BF.RESERVE", "fixed", "0.001", 1000, "NONSCALING")
+        rows = {"two": ((100, 100, 1), (101, 300, 2), (300, 300, 2), (301, 700, 3), (1501, 3100, 5)),
+                "four": ((100, 100, 1), (101, 500, 2), (501, 2100, 3)),
+                "one": ((100, 100, 1), (101, 200, 2), (300, 300, 3), (1000, 1000, 10)),
+                "sized": ((10000, 10000, 1), (10001, 30000, 2), (30001, 70000, 3)), "fixed": ((900, 1000, 1),)}
+        for key, row in rows.items():
+            i = 0
+            for nitems, capacity, nfilters in row:
+                while (left := nitems - (r("BF.CARD", key))) > 0:
+                    r("BF.MADD", key, *range(i, i + min(left, 1000)))
+                    i += min(left, 1000)
+                self.assertEqual([r("BF.INFO", key, field)[0] for field in ("ITEMS", "CAPACITY", "FILTERS")],
+                                 [nitems, capacity, nfilters])
+
     def test_arity(self):
         for name, n in (("ADD", 0), ("ADD", 2), ("MADD", 0), ("EXISTS", 0), ("EXISTS", 2), ("MEXISTS", 0),
                         ("CARD", 1), ("INFO", 2), ("DEBUG", 1), ("SCANDUMP", 0), ("LOADCHUNK", 1), ("LOAD", 0)):
