@@ -22,6 +22,12 @@ static bool report(const struct redis_link *l, const struct redisReply *reply)
         message_hint("redis-cli SCAN 0 TYPE MBbloom-- lists the filters of RedisBloom");
         return false;
     }
+    if (redis_link_is_error(reply, "WRONGTYPE")) {
+        message_error("the key of the server at %s is no Bloom filter", l->shown);
+        message_hint("filters of BF.* can be read; add items of a cuckoo filter (CF.*, its TYPE is "
+                     "MBbloomCF) to a new filter");
+        return false;
+    }
     if (reply->type == REDIS_REPLY_ERROR) {
         return redis_link_report(l, reply);
     }

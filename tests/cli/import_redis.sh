@@ -82,7 +82,8 @@ refused long 'it goes on behind its bits'
 refused circle 'does not answer as RedisBloom does'
 refused shape 'does not answer as RedisBloom does'
 refused command 'has no BF.SCANDUMP, so it is not RedisBloom'
-refused type 'WRONGTYPE'
+refused type 'the key of the server at .* is no Bloom filter'
+holds grep -q '^unseen: hint: .*a cuckoo filter (CF' err
 refused lost 'the connection to .* is lost'
 bloom
 run import --from-redis "127.0.0.1:$port" new.filter nothing
