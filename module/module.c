@@ -38,34 +38,6 @@ static bool set_dialect(const struct server_string *value)
     return true;
 }
 
-static bool set_rate(const struct server_string *value)
-{
-    return parse_double(value, &config.fpr) && config.fpr > 0 && config.fpr < 1;
-}
-
-static bool set_capacity(const struct server_string *value)
-{
-    return parse_range(value, 1, (long long)CAPACITY_MAX, &config.capacity);
-}
-
-static bool set_expansion(const struct server_string *value)
-{
-    uint64_t number;
-    const bool is_good = parse_range(value, 0, EXPANSION_MAX, &number);
-    config.expansion = is_good ? (uint32_t)number : config.expansion;
-    return is_good;
-}
-
-static bool set_cuckoo_capacity(const struct server_string *value)
-{
-    return parse_range(value, 4, (long long)CAPACITY_MAX, &config.cuckoo_capacity);
-}
-
-static bool set_limit(const struct server_string *value)
-{
-    return parse_range(value, 0, INT64_MAX, &config.limit);
-}
-
 static bool set_shards(const struct server_string *value)
 {
     uint64_t number;
@@ -80,41 +52,45 @@ static bool set_seed(const struct server_string *value)
     return config.has_seed_file;
 }
 
+/* Those beside the settings of config.h. */
 static const struct {
     const char *name;
-    const char *old_name; /* of RedisBloom's arguments before 8.0; NULL if it is new */
     bool (*set)(const struct server_string *value);
     const char *values;
 } arguments[] = {
-    {"dialect", NULL, set_dialect, "redisbloom or valkey"},
-    {"bf-error-rate", "ERROR_RATE", set_rate, "above 0 and below 1"},
-    {"bf-initial-size", "INITIAL_SIZE", set_capacity, "1 to 1073741824"},
-    {"bf-expansion-factor", NULL, set_expansion, "0 to 32768"},
-    {"cf-initial-size", NULL, set_cuckoo_capacity, "4 to 1073741824"},
-    {"shards", NULL, set_shards, "1 to 16384"},
-    {"seed-file", NULL, set_seed, "a file of 32 hexadecimal digits"},
-    {"maxbytes", NULL, set_limit, "a number of bytes, or 0 for no limit"},
+    {"dialect", set_dialect, "redisbloom or valkey"},
+    {"shards", set_shards, "1 to 16384"},
+    {"seed-file", set_seed, "a file of 32 hexadecimal digits"},
 };
+
+/* Looks an argument up. Returns false if there is none of this name. *values_out is NULL if the
+ * argument was taken, or says what it takes. */
+static bool find_argument(const struct server_string *name, const struct server_string *value,
+                          const char **values_out)
+{
+    for (size_t i = 0; i < sizeof(arguments) / sizeof(*arguments); i++) {
+        if (parse_is(name, arguments[i].name)) {
+            *values_out = value && arguments[i].set(value) ? NULL : arguments[i].values;
+            return true;
+        }
+    }
+    return config_argument(name, value, values_out);
+}
 
 static bool take_argument(struct server_ctx *ctx, const struct server_string *name,
                           const struct server_string *value)
 {
-    const size_t n = sizeof(arguments) / sizeof(*arguments);
-    for (size_t i = 0; i < n; i++) {
-        const char *old_name = arguments[i].old_name;
-        if (!parse_is(name, arguments[i].name) && !(old_name && parse_is(name, old_name))) {
-            continue;
-        }
-        if (value && arguments[i].set(value)) {
-            return true;
-        }
-        server.Log(ctx, "warning", "unseen.so: the argument %s needs a value: %s",
-                   arguments[i].name, arguments[i].values);
+    const char *values;
+    if (!find_argument(name, value, &values)) {
+        server.Log(ctx, "warning", "unseen.so: there is no argument %s",
+                   server.StringPtrLen(name, NULL));
         return false;
     }
-    server.Log(ctx, "warning", "unseen.so: there is no argument %s",
-               server.StringPtrLen(name, NULL));
-    return false;
+    if (values) {
+        server.Log(ctx, "warning", "unseen.so: the argument %s needs a value: %s",
+                   server.StringPtrLen(name, NULL), values);
+    }
+    return !values;
 }
 
 static bool take_arguments(struct server_ctx *ctx, struct server_string **argv, int argc)
@@ -154,10 +130,16 @@ static void add_info(struct server_info_ctx *info, int for_crash_report)
     const struct type_totals totals = type_totals();
     (void)for_crash_report;
     (void)server.InfoAddSection(info, "unseen");
+    (void)server.InfoAddFieldCString(info, "unseen_version", unseen_version());
     (void)server.InfoAddFieldULongLong(info, "sets", totals.nvalues);
     (void)server.InfoAddFieldULongLong(info, "memory_bytes", totals.memory);
-    (void)server.InfoAddFieldULongLong(info, "refused_payloads", totals.nrefused);
+    (void)server.InfoAddFieldULongLong(info, "refused_damaged", totals.refusals.ndamaged);
+    (void)server.InfoAddFieldULongLong(info, "refused_other_version",
+                                       totals.refusals.nother_version);
+    (void)server.InfoAddFieldULongLong(info, "refused_no_memory", totals.refusals.nwithout_memory);
+    (void)server.InfoAddFieldULongLong(info, "loads", loads_ended());
     (void)server.InfoAddFieldULongLong(info, "defragmented_sets", totals.nmoved);
+    claims_add_info(info);
     guard_add_info(info);
 }
 
@@ -181,6 +163,7 @@ __attribute__((visibility("default"))) int RedisModule_OnLoad(struct server_ctx 
     }
     (void)server.SetModuleAttribs(ctx, module_name, MODULE_VERSION, SERVER_API_VERSION);
     server.SetModuleOptions(ctx, SERVER_HANDLE_IO_ERRORS | SERVER_SIGNALS_BY_HAND);
+    server.Log(ctx, "notice", "unseen.so: version %s of unseen", unseen_version());
     memory_probe();
     server.GetRandomBytes(config.seed, SEED_LEN);
     config.type = type_create(ctx);

@@ -12,6 +12,19 @@ enum {
     TTL_MAX = 1000000000
 };
 
+static uint64_t nclaimed;
+static uint64_t nbusy;
+static uint64_t nrenewed;
+static uint64_t nacknowledged;
+
+void claims_add_info(struct server_info_ctx *info)
+{
+    (void)server.InfoAddFieldULongLong(info, "claims_given", nclaimed);
+    (void)server.InfoAddFieldULongLong(info, "claims_busy", nbusy);
+    (void)server.InfoAddFieldULongLong(info, "claims_renewed", nrenewed);
+    (void)server.InfoAddFieldULongLong(info, "claims_acknowledged", nacknowledged);
+}
+
 /* Claims or renews one URL, and replies. Returns true if the lease was changed. */
 typedef bool take_one(struct server_ctx *ctx, struct value **value, struct unseen_key key,
                       int64_t now, int64_t until);
@@ -25,6 +38,8 @@ static bool claim_one(struct server_ctx *ctx, struct value **value, struct unsee
         (void)reply_error(ctx, ERROR_NO_MEMORY);
         return false;
     }
+    nclaimed += claim == CLAIM_YOURS;
+    nbusy += claim == CLAIM_BUSY;
     (void)server.ReplyWithLongLong(ctx, claim);
     return claim == CLAIM_YOURS;
 }
@@ -34,6 +49,7 @@ static bool renew_one(struct server_ctx *ctx, struct value **value, struct unsee
 {
     struct budget budget = key_budget(*value);
     const bool is_renewed = value_renew(value, key, now, until, &budget);
+    nrenewed += is_renewed;
     (void)server.ReplyWithLongLong(ctx, is_renewed);
     return is_renewed;
 }
@@ -109,5 +125,6 @@ int claims_ack(struct server_ctx *ctx, struct server_string **argv, int argc)
     const struct items items = {argv + 2, (size_t)argc - 2, true, ANSWER_NUMBER};
     creation_defaults(&creation, FAMILY_URLS);
     creation.is_forbidden = true;
+    nacknowledged += items.n;
     return items_add(ctx, argv[1], &creation, &items, true);
 }

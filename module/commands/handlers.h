@@ -47,6 +47,9 @@ server_handler claims_claim;
 server_handler claims_ack;
 server_handler claims_renew;
 
+/* Adds the counts of claims to the section of INFO. */
+void claims_add_info(struct server_info_ctx *info);
+
 /* ---- merge.c ---- */
 
 server_handler merge_command;

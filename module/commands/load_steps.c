@@ -30,6 +30,7 @@ bool load_show(struct server_ctx *ctx, struct server_string *name, struct load *
 
 void load_announce(struct server_ctx *ctx, struct server_string *name)
 {
+    loads_count_ended();
     (void)server.SignalModifiedKey(ctx, name);
     (void)server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_GENERIC, "unseen.load", name);
 }

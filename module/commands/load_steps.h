@@ -23,7 +23,7 @@ int load_run_steps(struct server_ctx *ctx, struct load *load, struct server_stri
  * Returns false if the key has another value. */
 bool load_show(struct server_ctx *ctx, struct server_string *name, struct load *load);
 
-/* Signals that the key was changed, and raises its event. */
+/* Counts the load, signals that the key was changed, and raises its event. */
 void load_announce(struct server_ctx *ctx, struct server_string *name);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "keys/effects.h"
+#include "keys/type.h"
 
 enum {
     WAITING_BYTES_MAX = 128 << 20 /* for all loads in steps together; a single one may be larger */
@@ -11,6 +12,18 @@ enum {
 
 static struct load *loads; /* in the order of their beginnings */
 static uint64_t now;
+
+static uint64_t nended;
+
+uint64_t loads_ended(void)
+{
+    return nended;
+}
+
+void loads_count_ended(void)
+{
+    nended++;
+}
 
 struct load *loads_first(void)
 {
@@ -191,6 +204,9 @@ static void end_all(struct server_ctx *ctx, struct server_event event, uint64_t 
 enum error load_take(struct load *load, const void *frame, size_t len)
 {
     const enum unseen_status status = loader_take(&load->loader, frame, len);
+    if (status != UNSEEN_OK) {
+        type_note_refusal(status);
+    }
     if (status == UNSEEN_ERR_NOMEM) {
         return ERROR_NO_MEMORY_CREATE;
     }

@@ -59,6 +59,10 @@ struct load {
 /* Call it once, before all others. Returns false if the server refuses. */
 bool loads_init(struct server_ctx *ctx);
 
+/* How many loads have ended well. */
+uint64_t loads_ended(void);
+void loads_count_ended(void);
+
 /* The oldest load; the others are behind its `next`. */
 struct load *loads_first(void);
 

@@ -18,18 +18,26 @@
 #include "value/dump.h"
 
 enum {
-    ENCODING = 2
+    ENCODING = 2,
+    LINES_MAX = 10 /* of the log for refused payloads, in a second */
 };
 
 /* 9 characters of the 64 that names may have */
 static const char type_name[] = "unseenset";
 
-static _Atomic uint64_t nrefused;
+static struct type_refusals refusals;
 static _Atomic uint64_t nmoved;
 
 struct type_totals type_totals(void)
 {
-    return (struct type_totals){value_total(), memory_total(), nrefused, nmoved};
+    return (struct type_totals){value_total(), memory_total(), refusals, nmoved};
+}
+
+void type_note_refusal(enum unseen_status status)
+{
+    refusals.nother_version += status == UNSEEN_ERR_VERSION;
+    refusals.nwithout_memory += status == UNSEEN_ERR_NOMEM;
+    refusals.ndamaged += status != UNSEEN_ERR_VERSION && status != UNSEEN_ERR_NOMEM;
 }
 
 /* ---- beside the values: the secret, so that keys created after a restart can be merged, and
@@ -91,6 +99,17 @@ static void rdb_save(struct server_io *io, void *value)
     server.SaveStringBuffer(io, "", 0);
 }
 
+/* A client may send refused payloads without end. */
+static bool may_log(void)
+{
+    static int64_t second;
+    static unsigned nlines;
+    const int64_t now = server_steady() / 1000;
+    nlines = now == second ? nlines + 1 : 1;
+    second = now;
+    return nlines <= LINES_MAX;
+}
+
 /* Takes one string of the stream. Returns false at the end of the value, or if it cannot be
  * read. */
 static bool load_frame(struct server_io *io, struct loader *loader, enum unseen_status *status)
@@ -142,10 +161,12 @@ static void *rdb_load(struct server_io *io, int encoding)
         value = loader_value(&loader);
         report_ahead(io, value);
     } else {
-        nrefused++;
-        server.LogIOError(io, "warning", "a set is refused: %s",
-                          status == UNSEEN_OK ? "it is not complete"
-                                              : unseen_status_string(status));
+        type_note_refusal(status);
+        if (may_log()) {
+            server.LogIOError(io, "warning", "a set is refused: %s",
+                              status == UNSEEN_OK ? "it is not complete"
+                                                  : unseen_status_string(status));
+        }
     }
     loader_release(&loader);
     return value;

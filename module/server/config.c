@@ -155,6 +155,72 @@ static int set_defrag(const char *name, int value, void *data, struct server_str
     return SERVER_OK;
 }
 
+/* ---- arguments of the module ---- */
+
+#define N(array) (sizeof(array) / sizeof(*(array)))
+
+/* Of RedisBloom before 8.0. */
+static const char *new_name(const struct server_string *name)
+{
+    static const char *const names[][2] = {{"ERROR_RATE", "bf-error-rate"},
+                                           {"INITIAL_SIZE", "bf-initial-size"},
+                                           {"CF_MAX_EXPANSIONS", "cf-max-expansions"}};
+    for (size_t i = 0; i < N(names); i++) {
+        if (parse_is(name, names[i][0])) {
+            return names[i][1];
+        }
+    }
+    return NULL;
+}
+
+static bool is_named(const struct server_string *name, const char *setting)
+{
+    const char *renamed = new_name(name);
+    return parse_is(name, setting) || (renamed && strcmp(renamed, setting) == 0);
+}
+
+static const char *take_number(struct number *number, const struct server_string *value)
+{
+    static char values[64];
+    uint64_t wide;
+    const bool is_memory = number->flags & SERVER_CONFIG_MEMORY;
+    if (value && (is_memory ? parse_memory(value, number->max, &wide)
+                            : parse_range(value, number->min, number->max, &wide))) {
+        (void)set_number(NULL, (long long)wide, number, NULL);
+        return NULL;
+    }
+    (void)snprintf(values, sizeof(values), "%lld to %lld", number->min, number->max);
+    return is_memory ? "bytes, as 1000000 or 10mb; 0 for no limit" : values;
+}
+
+static const char *take_share(const struct share *share, const struct server_string *value)
+{
+    double number;
+    if (value && parse_double(value, &number) && number > 0 && number < 1) {
+        *share->number = number;
+        return NULL;
+    }
+    return "above 0 and below 1";
+}
+
+bool config_argument(const struct server_string *name, const struct server_string *value,
+                     const char **values_out)
+{
+    for (size_t i = 0; i < N(redisbloom_numbers); i++) {
+        if (is_named(name, redisbloom_numbers[i].name)) {
+            *values_out = take_number(&redisbloom_numbers[i], value);
+            return true;
+        }
+    }
+    for (size_t i = 0; i < N(redisbloom_shares); i++) {
+        if (is_named(name, redisbloom_shares[i].name)) {
+            *values_out = take_share(&redisbloom_shares[i], value);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- registration ---- */
 
 /* Redis 8 brought names without a prefix and this function. */
@@ -187,8 +253,6 @@ static bool add_shares(struct server_ctx *ctx, struct share *shares, size_t n)
     }
     return is_good;
 }
-
-#define N(array) (sizeof(array) / sizeof(*(array)))
 
 static bool add_redisbloom(struct server_ctx *ctx)
 {

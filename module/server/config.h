@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct server_ctx;
+struct server_string;
 struct server_type;
 
 enum {
@@ -52,6 +53,12 @@ static inline bool is_redisbloom(void)
 {
     return config.dialect == DIALECT_REDISBLOOM;
 }
+
+/* Takes an argument of the module that is a setting under its name in dialect redisbloom, whichever
+ * dialect it is, or under its name in RedisBloom 2. Returns false if there is none of this name.
+ * *values_out is NULL if the value was taken, or says which there are. value may be NULL. */
+bool config_argument(const struct server_string *name, const struct server_string *value,
+                     const char **values_out);
 
 /* Call it once, behind the arguments of the module: they are the defaults. Reads what the
  * configuration file says. Returns false if the server refuses, or the file has a wrong value. */

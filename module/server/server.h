@@ -276,6 +276,7 @@ typedef int server_apply(struct server_ctx *ctx, void *data, struct server_strin
       (struct server_ctx *, const char *, int, struct server_type_methods *))                      \
     X(int, RegisterInfoFunc, (struct server_ctx *, void (*)(struct server_info_ctx *, int)))       \
     X(int, InfoAddSection, (struct server_info_ctx *, const char *))                               \
+    X(int, InfoAddFieldCString, (struct server_info_ctx *, const char *, const char *))            \
     X(int, InfoAddFieldULongLong, (struct server_info_ctx *, const char *, unsigned long long))    \
     /* memory */                                                                                   \
     X(void *, TryAlloc, (size_t))                                                                  \

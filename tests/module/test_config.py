@@ -129,6 +129,42 @@ class Settings:
             server.end()
 
 
+class Arguments(unittest.TestCase):
+    """Lines of loadmodule as they were written for RedisBloom, 2.x and 8."""
+
+    def settings(self, *arguments):
+        server = Server(module_arguments=arguments)
+        try:
+            call = raw_client(server)
+            names = [name for name, *_ in NUMBERS["redisbloom"] + SHARES["redisbloom"]] + ["bf.maxbytes"]
+            return {name: call("CONFIG", "GET", name if name == "bf.maxbytes" else full_name(call, name))[1].decode() for name in names}
+        finally:
+            server.end()
+
+    def test_names(self):
+        default = self.settings()
+        self.assertEqual(self.settings("ERROR_RATE", "0.02", "INITIAL_SIZE", "200", "CF_MAX_EXPANSIONS", "16"),
+                         dict(default, **{"bf-error-rate": "0.02", "bf-initial-size": "200", "cf-max-expansions": "16"}))
+        new = {"bf-error-rate": "0.03", "bf-initial-size": "300", "bf-expansion-factor": "4", "cf-initial-size": "2048",
+               "cf-bucket-size": "4", "cf-max-iterations": "30", "cf-expansion-factor": "2", "cf-max-expansions": "8"}
+        self.assertEqual(self.settings(*[word for pair in new.items() for word in pair], "maxbytes", "10mb"),
+                         dict(new, **{"bf.maxbytes": str(10 << 20)}))
+        for text, nbytes in ("1G", 10**9), ("5kb", 5120), ("7", 7), ("8b", 8), ("0", 0):
+            self.assertEqual(self.settings("maxbytes", text), dict(default, **{"bf.maxbytes": str(nbytes)}))
+
+    def test_refused(self):
+        for name, value, values in (("cf-bucket-size", "256", "1 to 255"), ("CF_MAX_EXPANSIONS", "x", "1 to 65536"),
+                                    ("ERROR_RATE", "1", "above 0 and below 1"), ("maxbytes", "10xb", "bytes, as 1000000 or 10mb"),
+                                    ("maxbytes", "9223372036854775808", "bytes"), ("maxbytes", "9000000000gb", "bytes"),
+                                    ("maxbytes", "-1", "bytes"), ("maxbytes", "", "bytes")):
+            with self.assertRaises(RuntimeError) as caught:
+                Server(module_arguments=(name, value))
+            self.assertIn(f"the argument {name} needs a value: {values}", str(caught.exception))
+        with self.assertRaises(RuntimeError) as caught:
+            Server(module_arguments=("DONT_KNOW", "1"))
+        self.assertIn("there is no argument DONT_KNOW", str(caught.exception))
+
+
 class RedisBloom(Settings, Case):
     dialect = "redisbloom"
     module_arguments = ("dialect", "redisbloom")
