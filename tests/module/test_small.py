@@ -178,6 +178,24 @@ class Small(Case):
         finally:
             replica.end()
 
+    def test_sized_memory(self):
+        """A key that is filled to the size it was reserved for, and to 7 times that, takes at most RedisBloom's bytes
+        (`bench/module.sh memory`), at its rate."""
+        for rate, size, *most in (("0.1", 2000, 1688, 14784), ("0.01", 1025, 1544, 12008), ("0.01", 5000, 7024, 57528),
+                                  ("0.0001", 2000, 5288, 39952), ("0.000001", 1000, 3904, 28488)):
+            self.raw("BF.RESERVE", "k", rate, size)
+            done = 0
+            for times, limit in zip((1, 7), most):
+                for start in range(done, times * size, 500):
+                    self.raw("BF.MADD", "k", *range(start, min(start + 500, times * size)))
+                done = times * size
+                self.assertLessEqual(self.raw("MEMORY", "USAGE", "k"), limit, (rate, size, times))
+                wrong = sum(sum(self.raw("BF.MEXISTS", "k", *[f"absent{i}" for i in range(s, s + 1000)]))
+                            for s in range(0, 20000, 1000))
+                self.assertLessEqual(wrong, 20000 * float(rate) + 4 * (20000 * float(rate)) ** 0.5 + 1)
+            self.check_copies("k")
+            self.raw("FLUSHALL")
+
     def test_cuckoo_memory(self):
         """No more memory than RedisBloom's table of buckets (`bench/module.sh memory`), also when deletions and repeats
         have come; and deletions make no set grow: past maxmemory they go on."""
