@@ -132,7 +132,7 @@ run verify --memory 32M b.unseen
 expect 0 "$(cat want)
 " ''
 if (ulimit -v 10000 && "$UNSEEN" --version > /dev/null 2>&1); then
-    holds bash -c 'ulimit -v 36000; "$0" verify b.unseen > out; [ $? = 2 ]' "$UNSEEN"
+    holds bash -c 'ulimit -v 36000; "$0" verify b.unseen > out 2> err; [ $? = 2 ]' "$UNSEEN"
     holds bash -c 'ulimit -v 36000; exec "$0" verify --memory 32M b.unseen > out' "$UNSEEN"
     same out want
 fi
