@@ -1,11 +1,11 @@
 #!/bin/bash
 # Installs the Python package from a wheel of its sdist, or from the checkout, into an empty environment, and runs its
-# tests. pip takes pyarrow, Scrapy and the other partners of the tests from the registry.
+# tests; or those of Scrapy with the wheel and older versions of Scrapy. pip takes pyarrow, Scrapy and the other partners of the tests from the registry.
 # pip does not compile all of the partners to bytecode: it takes as long as the rest of their installation.
 # With UNSEEN_CRASH_SCALE there is PySpark, too (half a gigabyte).
 # The wheel uses the stable interface alone (abi3audit), and brings libidn2 and libsodium along (auditwheel).
 #
-# usage: tools/python.sh [wheel] [checkout]     both without an argument
+# usage: tools/python.sh [wheel] [checkout] [scrapy]     all without an argument
 #        (UNSEEN: the tool, build/release/unseen; UNSEEN_MODULE: build/release/unseen.so; PYTHON: /usr/bin/python3)
 set -eu
 cd "$(dirname "$0")/.."
@@ -38,6 +38,17 @@ make_wheel() { # in $work/repaired
         >"$work/auditwheel.log" 2>&1 || { tail -n 20 "$work/auditwheel.log" && exit 1; }
 }
 
+# One for each way that unseen/scrapy/_versions.py knows. The oldest needs what there was in its time.
+old_scrapies="2.11.2 2.13.4 2.18.0"
+
+install_old_scrapy() { # VERSION
+    local with=
+    [ "$1" != 2.11.2 ] || with='w3lib<2.2 Twisted<24.8'
+    "$python" -m venv "$work/scrapy-$1"
+    # shellcheck disable=SC2086
+    "$work/scrapy-$1/bin/pip" install -q --no-compile "$work"/repaired/unseen-*.whl redis "Scrapy==$1" $with
+}
+
 install_package() { # wheel or checkout, which is the name of the environment, too
     local source=./bindings/python
     if [ "$1" = wheel ]; then
@@ -55,15 +66,25 @@ install_partners() { # ENVIRONMENT
 
 run_tests() { # ENVIRONMENT NAME [unittest argument]...
     local status=0
-    (cd "$work" && "$work/$1/bin/python" -W error "$top/tests/run_unittest.py" "$2" "$work/$2.log" \
+    (cd "$work" && "$work/$1/bin/python" -W "$warnings" "$top/tests/run_unittest.py" "$2" "$work/$2.log" \
         discover -s "$top/bindings/python/tests" "${@:3}") || status=$?
     [ $status -le 1 ] || tail -n 20 "$work/$2.log" # Python itself has ended
     return $status
 }
 
-[ $# -gt 0 ] || set -- wheel checkout
+[ $# -gt 0 ] || set -- wheel checkout scrapy
 status=0
 for name in "$@"; do
+    warnings=error
+    if [ "$name" = scrapy ]; then
+        warnings=ignore # of old Scrapy about itself
+        [ -d "$work/repaired" ] || make_wheel
+        for version in $old_scrapies; do
+            built "scrapy-$version" install_old_scrapy "$version"
+            run_tests "scrapy-$version" "scrapy-$version" -p test_scrapy.py || status=1
+        done
+        continue
+    fi
     built "$name" install_package "$name"
     run_tests "$name" "$name-alone" -p test_docs.py -k Sessions || status=1
     built partners install_partners "$name"

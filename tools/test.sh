@@ -20,7 +20,7 @@
 #     static    cppcheck, shellcheck (tools/static.sh)
 #               + clang-tidy
 #     python    the Python package from a wheel of its sdist (tools/python.sh)
-#               + from the checkout
+#               + from the checkout, and with three older versions of Scrapy
 #     module    the module in a Redis server, and under AddressSanitizer (tools/module.sh)
 #               + in two Valkey servers, and steps under AddressSanitizer
 #   in all only:
@@ -299,7 +299,7 @@ stage_static() {
 
 stage_python() {
     configure_build release unseen unseen_module -- $release &&
-        $limited tools/python.sh ${all:+checkout} wheel
+        $limited tools/python.sh ${all:+checkout} wheel ${all:+scrapy}
 }
 
 stage_module() {

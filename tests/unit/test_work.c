@@ -13,7 +13,7 @@ enum {
     NCHANGES = 10, /* units of several tokens that are tried in each frame */
     SHORT = 1 << 9,
     LONG = 1 << 12,
-    STEPS_MAX = 400, /* for a byte */
+    STEPS_MAX = 450, /* for a byte; of -O1, which has more blocks than -O2 */
     ASKED_MAX = 15,  /* bytes that libidn2 is given for a byte, each time that a name is read */
     CALL_COST = 10   /* in such bytes */
 };

@@ -7,8 +7,18 @@ import json
 import sys
 
 import scrapy
-from scrapy.crawler import AsyncCrawlerRunner, Crawler
+from scrapy.crawler import Crawler
 from scrapy.utils.reactor import install_reactor
+
+try:
+    from scrapy.crawler import AsyncCrawlerRunner
+except ImportError:  # before 2.14
+    from scrapy.crawler import CrawlerRunner
+
+    class AsyncCrawlerRunner(CrawlerRunner):
+        async def crawl(self, *arguments, **more):
+            await super().crawl(*arguments, **more).asFuture(asyncio.get_running_loop())
+
 
 PAGES = 12
 

@@ -10,7 +10,7 @@ from scrapy.exceptions import DropItem
 
 
 class Pipeline:
-    def process_item(self, item):
+    def process_item(self, item, spider=None):
         if item.get("drop"):
             raise DropItem("dropped")
         if item.get("fail"):

@@ -11,7 +11,7 @@ class Write:
     def __init__(self):
         self.file = os.open("pages", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
-    def process_item(self, item):
+    def process_item(self, item, spider=None):
         os.write(self.file, (item["path"] + "\n").encode())
         return item
 
@@ -19,7 +19,7 @@ class Write:
 class SlowWrite(Write):
     """An item takes a while."""
 
-    async def process_item(self, item):
+    async def process_item(self, item, spider=None):
         await asyncio.sleep(0.5)
         return super().process_item(item)
 
@@ -34,6 +34,7 @@ class Spider(scrapy.Spider):
         "CONCURRENT_REQUESTS": 16,
         "DOWNLOAD_DELAY": 0,
         "RETRY_TIMES": 3,
+        "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",
     }
 
     def __init__(self, start, **more):

@@ -8,14 +8,14 @@ docs/scrapy.md of the project is the guide.
 
 from importlib import metadata as _metadata
 
-_LEAST = (2, 19)
+_LEAST = (2, 11)
 
 try:
     _version = _metadata.version("scrapy")
 except _metadata.PackageNotFoundError:
     raise ImportError("unseen.scrapy is for Scrapy, which is not installed: pip install scrapy") from None
 if tuple(int(part) for part in _version.split(".")[:2]) < _LEAST:
-    raise ImportError(f"unseen.scrapy needs Scrapy 2.19 or newer, and this is {_version}: pip install -U scrapy")
+    raise ImportError(f"unseen.scrapy needs Scrapy 2.11 or newer, and this is {_version}: pip install -U scrapy")
 
 from ._addon import Addon
 from ._dupefilter import DupeFilter

@@ -30,6 +30,16 @@ logger = logging.getLogger(__name__)
 _NONE = SeenSettings(None, 0, None, None, 0, None, 1, 60, None)
 
 
+def digest_of(df: dupefilters.RFPDupeFilter) -> Callable[[Request], bytes]:
+    """The fingerprint by which the filter knows a request, without the calls that only pass it on."""
+    if type(df).request_fingerprint is not dupefilters.RFPDupeFilter.request_fingerprint:  # of a subclass
+        return lambda request: bytes.fromhex(df.request_fingerprint(request))
+    fingerprinter = df.fingerprinter
+    if type(fingerprinter) is RequestFingerprinter and vars(fingerprinter) == {"_fingerprint": fingerprint}:
+        return fingerprint
+    return fingerprinter.fingerprint
+
+
 class DupeFilter(dupefilters.RFPDupeFilter):
     """DUPEFILTER_CLASS = "unseen.scrapy.DupeFilter". A request that is known is always filtered; a new
     one is filtered by mistake with a probability of at most UNSEEN_FPR.
@@ -48,7 +58,7 @@ class DupeFilter(dupefilters.RFPDupeFilter):
         super().__init__(None, debug, fingerprinter=fingerprinter)
         self.logger = logging.getLogger(dupefilters.__name__)
         self.settings = settings
-        self._digest = self._find_digest()
+        self._digest = digest_of(self)
         self._has_urls = settings.profile is not None
         self._profile = ""  # of the store that is open
         self._held: set[str] = set()  # keys of requests that are in memory only: canonical forms, or fingerprints
@@ -68,14 +78,6 @@ class DupeFilter(dupefilters.RFPDupeFilter):
             crawler.settings.getbool("DUPEFILTER_DEBUG"),
             fingerprinter=crawler.request_fingerprinter,
         )
-
-    def _find_digest(self) -> Callable[[Request], bytes]:
-        """RFPDupeFilter._fingerprint without the calls that only pass it on."""
-        if self._legacy_fingerprint:
-            return self._fingerprint  # a subclass has a fingerprint of its own
-        if type(self.fingerprinter) is RequestFingerprinter and vars(self.fingerprinter) == {"_fingerprint": fingerprint}:
-            return fingerprint
-        return self.fingerprinter.fingerprint
 
     @property
     def is_durable(self) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy.utils.defer import deferred_from_coro
+from . import _versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,19 +21,16 @@ if TYPE_CHECKING:
 
 def requests_done(crawler: Crawler, taken: Iterable[Request]) -> list[Request]:
     """Those of the taken requests that the engine is through with."""
-    assert crawler.engine is not None
-    assert crawler.engine._slot is not None
-    in_progress = crawler.engine._slot.inprogress
+    in_progress = _versions.engine_slot(crawler).inprogress
     return [request for request in taken if request not in in_progress]
 
 
 def wake_engine(crawler: Crawler) -> None:
     """Makes the engine ask the scheduler soon; by itself it asks every five seconds."""
-    if crawler.engine is not None and crawler.engine._slot is not None:
-        crawler.engine._slot.nextcall.schedule()
+    if (slot := _versions.engine_slot(crawler)) is not None:
+        slot.nextcall.schedule()
 
 
 def close_spider(crawler: Crawler) -> None:
     """Ends the crawl because the scheduler cannot go on."""
-    assert crawler.engine is not None
-    deferred_from_coro(crawler.engine.close_spider_async(reason="unseen_failed"))
+    _versions.close_spider(crawler, "unseen_failed")

@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any
 from queuelib import queue as queuelib
 from scrapy.core import scheduler
 from scrapy.pqueues import DownloaderAwarePriorityQueue, DownloaderInterface, ScrapyPriorityQueue
-from scrapy.utils.asyncio import create_looping_call
-from scrapy.utils.misc import build_from_crawler
 from scrapy.utils.python import global_object_name
 
 from .. import Error
@@ -27,6 +25,7 @@ from ._progress import close_spider, requests_done
 from ._requests import RequestFile, RequestQueue
 from ._served import ServedScheduler
 from ._settings import read_settings
+from ._versions import HAS_START_QUEUES, build_from_crawler, create_looping_call
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -114,7 +113,8 @@ class Scheduler(scheduler.Scheduler):
         self._file = file = RequestFile(self._file_path(), self.spider)
         by_slot = issubclass(self.pqclass, DownloaderAwarePriorityQueue)
         order = _order(self.dqclass, "SCHEDULER_DISK_QUEUE")
-        start_order = self._sdqclass and _order(self._sdqclass, "SCHEDULER_START_DISK_QUEUE")
+        start_class = self._sdqclass if HAS_START_QUEUES else None
+        start_order = start_class and _order(start_class, "SCHEDULER_START_DISK_QUEUE")
         if by_slot:
             file.slot_of = DownloaderInterface(self.crawler).get_slot_key
         build = partial(
@@ -123,7 +123,7 @@ class Scheduler(scheduler.Scheduler):
             self.crawler,
             downstream_queue_cls=partial(RequestQueue, file, order),
             key="",
-            start_queue_cls=start_order and partial(RequestQueue, file, start_order),
+            **{"start_queue_cls": start_order and partial(RequestQueue, file, start_order)} if HAS_START_QUEUES else {},
         )
         names = f"{global_object_name(self.pqclass)} {bool(start_order)}"
         n = file.count_left()

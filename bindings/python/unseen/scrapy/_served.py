@@ -21,14 +21,15 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from scrapy.core import scheduler
-from scrapy.utils.asyncio import create_looping_call
 
 from .. import Error, canonicalize, connect
 from .._serve import TooLongError
+from ._dupefilter import digest_of
 from ._progress import close_spider, requests_done, wake_engine
 from ._redis_jobs import RedisJobs
 from ._requests import dump, load
 from ._settings import read_settings
+from ._versions import create_looping_call
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -62,6 +63,7 @@ class ServedScheduler(scheduler.Scheduler):
         """Connects to the server."""
         wanted = self._wanted
         self.spider = spider
+        self._digest = digest_of(self.df)
         self._name = spider.name.encode("unicode_escape") + b"\n"
         self.mqs = self._mq()
         self.dqs = None
@@ -102,7 +104,7 @@ class ServedScheduler(scheduler.Scheduler):
 
     def _enqueue(self, request):
         # A request with dont_filter is never a duplicate, but the others have to be able to take it over.
-        key = "request:" + (uuid.uuid4().hex if request.dont_filter else self.df._fingerprint(request).hex())
+        key = "request:" + (uuid.uuid4().hex if request.dont_filter else self._digest(request).hex())
         try:
             data = dump(request, self.spider)
         except ValueError as error:
@@ -228,7 +230,7 @@ class ServedScheduler(scheduler.Scheduler):
 
     def _release(self, request):
         """A request in memory only is done."""
-        key = "request:" + self.df._fingerprint(request).hex()
+        key = "request:" + self._digest(request).hex()
         if key in self._held:
             self._client.add(key)
             self._held.remove(key)
