@@ -6,6 +6,7 @@
 import html.parser
 import os
 import pathlib
+import re
 import sys
 from urllib.parse import unquote
 
@@ -33,7 +34,7 @@ def main():
             if link.split(":")[0] in ("http", "https", "mailto", "data"):
                 continue
             nlinks += 1
-            target, _, anchor = unquote(link).partition("#")
+            target, _, anchor = unquote(re.sub(r"\?v=\w+", "", link)).partition("#")
             to = pathlib.Path(os.path.normpath(path.parent / target)) if target else path
             is_there = to.is_file() and (not anchor or to not in pages or anchor in pages[to].ids)
             if not is_there:
