@@ -38,7 +38,11 @@ passed "the list of what is linked in"
 "$work/tools/bin/abi3audit" --strict "$files"/*.whl >"$work/log" 2>&1 || fail "abi3audit: $(cat "$work/log")"
 for wheel in "$files"/*-manylinux*.whl "$files"/*-musllinux*.whl; do
     platform=$(basename "$wheel" .whl | sed 's/.*-//')
-    "$work/tools/bin/auditwheel" show "$wheel" >"$work/log" 2>&1 || fail "auditwheel: $(cat "$work/log")"
+    # It knows musl only where musl is the C library of the machine.
+    case $platform in
+    manylinux*) "$work/tools/bin/auditwheel" show "$wheel" >"$work/log" 2>&1 || fail "auditwheel: $(cat "$work/log")" ;;
+    *) echo "\"$platform\"" >"$work/log" ;;
+    esac
     mkdir -p "$work/$platform"
     python3 -m zipfile -e "$wheel" "$work/$platform"
     for licence in LICENSE LICENSE.libsodium LICENSE.libidn2 LICENSE.libunistring LICENSE.xxhash; do
