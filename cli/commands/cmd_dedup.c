@@ -36,7 +36,6 @@ struct dedup {
     struct commit_marks marks;
     struct identity identity;
     struct feed feed;
-    struct parts parts;
     struct output out;
     struct output repeats; /* -D */
     struct output tee;
@@ -280,16 +279,6 @@ static void look_at_room(struct dedup *d)
     }
 }
 
-/* Answers the lines of b that the set has verdicts of. Returns their number. */
-static size_t take_asked(struct dedup *d, const struct batch *b)
-{
-    uint8_t verdicts[BATCH_LINES];
-    const size_t ndone = parts_answers(b, verdicts);
-    answer_lines(d, b, 0, verdicts, ndone);
-    note_status(d, ndone < b->n ? UNSEEN_ERR_NOMEM : UNSEEN_OK);
-    return ndone;
-}
-
 /* Looks whether the lines of n batches are URLs. False ends the run, before a server is asked: it
  * would remember them at once. */
 static bool look_at_lines(struct dedup *d, const struct batch *const *batches, size_t n)
@@ -309,7 +298,7 @@ static bool dedup_take_batch(void *context, const struct batch *b)
     if (!look_at_lines(d, &b, 1)) {
         return false;
     }
-    size_t at = b->parts ? take_asked(d, b) : 0;
+    size_t at = 0;
     seen_refresh(&d->seen);
     while (at < b->n && d->left > 0 && !d->full) {
         const size_t n = b->n - at < d->left ? b->n - at : (size_t)d->left;
@@ -319,9 +308,7 @@ static bool dedup_take_batch(void *context, const struct batch *b)
         at += ndone;
     }
     count_batch(d, b, at);
-    if (!b->parts) {
-        look_at_room(d);
-    }
+    look_at_room(d);
     commit_marks_written(&d->marks);
     report_poll();
     return d->left > 0 && !d->full && !d->marks.failed && !url_watch_stops(&d->watch);
@@ -432,15 +419,6 @@ static bool take_kept(void *context, const struct batch *const *batches, size_t 
     }
     report_poll();
     return !d->full && !url_watch_stops(&d->watch);
-}
-
-/* Called when no part of the set is being asked. */
-static void dedup_between(void *context)
-{
-    struct dedup *d = context;
-    if (d->parts.set) {
-        look_at_room(d);
-    }
 }
 
 /* Called before a wait for input, when all output has been written. */
@@ -760,8 +738,6 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
                  .more = &d.repeats,
                  .take = dedup_take_batch,
                  .poll = dedup_before_wait,
-                 .parts = &d.parts,
-                 .between = dedup_between,
                  .context = &d},
         .watch.matters = o->key.key.nparts == 0 && (o->seen.path || o->seen.nexcludes > 0),
         .input = o->input,
@@ -770,11 +746,7 @@ int dedup_run(const struct options *o, enum unseen_cpu cpu)
         .left = o->print.quiet ? 1 : o->print.limit,
     };
     int status = EXIT_TROUBLE;
-    /* With a limit, no line may be in the set that was not answered. */
-    d.seen.asks_parts =
-        o->input.threads > 2 && d.left == UINT64_MAX && !o->print.why && o->seen.memory == 0;
     if (dedup_prepare(&d, cpu)) {
-        d.parts.set = d.seen.asks_parts ? d.seen.asked.own : NULL;
         if (d.seen.asked.server && d.left == UINT64_MAX) {
             d.feed.take_kept = take_kept;
         }

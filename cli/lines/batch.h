@@ -21,8 +21,6 @@ enum {
     BATCH_READABLE = 128
 };
 
-struct batch_parts;
-
 struct batch {
     size_t n; /* lines in input order, each followed by its delimiter */
     struct unseen_bytes lines[BATCH_LINES];
@@ -61,7 +59,6 @@ struct batch {
     bool is_array;               /* the first line of the file begins an array of records */
     bool comes_again;            /* in the second of two readings (reread.h) */
     bool failed;                 /* a file or line before the end of this batch could not be read */
-    struct batch_parts *parts;   /* NULL, or the set was asked in parts (set_parts.h) */
 };
 
 /* Moves a line to an earlier place. */

@@ -149,9 +149,7 @@ void feed_run(struct feed *f)
         output_make_elastic(f->out);
     }
     const bool one_by_one = f->out->elastic || f->take_kept;
-    const bool is_run = !one_by_one && ((threads > 2 && f->identity && rounds_run(f, &reader)) ||
-                                        (threads > 1 && pair_run(f, &reader)));
-    if (!is_run) {
+    if (one_by_one || threads < 2 || !workers_run(f, &reader, threads)) {
         run_in_one_thread(f, &reader);
     }
 }

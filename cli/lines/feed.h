@@ -11,7 +11,6 @@
 #include "lines/identity.h"
 #include "lines/input.h"
 #include "lines/reader.h"
-#include "lines/set_parts.h"
 #include "print/output.h"
 
 enum {
@@ -34,11 +33,6 @@ struct feed {
     /* Called before each wait for input, after the outputs have been written, and about once a
      * second during the wait; may be NULL. */
     void (*poll)(void *context);
-    /* NULL, or with more than two threads the set may be asked in parts (set_parts.h): batches with
-     * `parts` are asked already. */
-    struct parts *parts;
-    /* With more than two threads: called now and then, when no part is being asked. May be NULL. */
-    void (*between)(void *context);
     void *context;
 
     /* state */

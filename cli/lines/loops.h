@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loops that run a feed in one thread (feed.c), two (pair.c) or more (rounds.c), and what they
- * share (loops.c). */
+ * The loops that run a feed in one thread (feed.c) or in more (workers.c), and what they share
+ * (loops.c). */
 #ifndef UNSEEN_CLI_LOOPS_H
 #define UNSEEN_CLI_LOOPS_H
 
@@ -10,10 +10,9 @@
 #include "lines/feed.h"
 #include "lines/reader.h"
 
-/* Run the feed with two threads, and with f->input->threads threads, at least three: release the
- * reader, and set f->failed. False if no thread or no memory can be had: then nothing was read. */
-bool pair_run(struct feed *f, struct reader *reader);
-bool rounds_run(struct feed *f, struct reader *reader);
+/* Runs the feed with n threads, at least two, and at most WORKERS_MAX: releases the reader, sets
+ * f->failed. False if no thread or no memory can be had: then nothing was read. */
+bool workers_run(struct feed *f, struct reader *reader, size_t n);
 
 /* Writes the outputs; see struct input_wait. The context is the feed. */
 int feed_before_wait(void *context);

@@ -15,8 +15,9 @@
 
 enum {
     BLOCK_BYTES = 128 * 1024,
-    BLOCKS_KEPT = 3, /* for batches that are kept */
-    BLOCKS_MAX = 8
+    BLOCKS_KEPT = 3,                 /* for batches that are kept */
+    WORKERS_MAX = 8,                 /* threads that make keys and ask by turns, */
+    BLOCKS_MAX = 2 * WORKERS_MAX + 2 /* and their blocks */
 };
 
 struct block {

@@ -12,7 +12,7 @@
 
 #include <unseen_list.h>
 
-#include "lines/team.h"
+#include "lines/input.h"
 #include "options/options.h"
 #include "print/message.h"
 #include "print/suggest.h"
@@ -311,7 +311,7 @@ static bool set_threads_to(struct options *o, const char *value, uint64_t max)
 
 static bool set_threads(struct options *o, char *value)
 {
-    return set_threads_to(o, value, TEAM_MAX);
+    return set_threads_to(o, value, INPUTS_AHEAD_MAX);
 }
 
 static bool set_build_threads(struct options *o, char *value)
@@ -887,10 +887,9 @@ static const struct option_row rows[] = {
      .more = "Input that needs more is reported."},
     {'j', "threads", COMMAND_LINES | COMMAND_IMPORT,
      "threads, up to 64 (default auto: 2, or 1 with one\nprocessor)", CALL("N", "auto or a number from 1 to 64", "2", set_threads),
-     .more = "1 does everything in one thread, 2 reads, canonicalises and hashes in a second one; from 3 on one thread "
-           "reads and writes, and the others canonicalise and hash. Of several compressed files, the next ones are "
-           "decoded meanwhile, each by another thread, which takes at most 32 MiB: N files at once, with auto one for "
-           "each processor, at most 8. From 3 on the first file, too, has such a thread."},
+     .more = "1 does everything in one thread. Otherwise N threads, at most 8, share the work of all files. Of several "
+           "compressed files, the next ones are decoded meanwhile, each by another thread, which takes at most 32 MiB: "
+           "N files at once, with auto one for each processor, at most 8. From 3 on the first file, too, has such a thread."},
     {.group = "Other programs' protocols"},
     {0, "protocol", COMMAND_SERVE,
      "answer another program, from what STORE has: squid,\nsquid-rewrite, postfix-policy, tcp-table, socketmap or\n"

@@ -9,7 +9,6 @@
 #include "clock.h"
 #include "lines/profile.h"
 #include "lines/reader.h"
-#include "lines/set_parts.h"
 #include "lines/times.h"
 #include "print/message.h"
 #include "print/typed.h"
@@ -19,12 +18,6 @@
 enum {
     LOOK_MS = 1000
 };
-
-/* A set made for so many threads has a filter for each part. */
-#define PARTS_THREADS (PARTS / 8)
-
-/* From this --fpr on, "compact" takes less memory and is wrong 300 times as often (unseen.h). */
-#define COMPACT_SMALL_FPR 1.5e-6
 
 /* Down to this --fpr keys of 64 bits are enough (unseen.h): half of the disk for --memory. */
 #define SHORT_KEYS_FPR 1e-9
@@ -64,18 +57,6 @@ static bool open_excluded(struct seen *m, enum unseen_cpu cpu)
     return true;
 }
 
-/* False if keys must be asked in the order of their lines, as in a window, or a read-only set is
- * asked, too. The
- * set of each part takes some lines wrongly for seen, and these are not always those of one set
- * for all: only where a wrong answer is as rare as the default promises, threads may make a
- * difference. */
-static bool can_part(const struct seen *m)
-{
-    const struct seen_options *o = m->o;
-    return m->asks_parts && m->asked.adds && o->nexcludes == 0 && !o->filter &&
-           o->fpr < COMPACT_SMALL_FPR && o->window == 0;
-}
-
 static bool create_set(struct seen *m, enum unseen_cpu cpu)
 {
     const struct seen_options *o = m->o;
@@ -93,7 +74,7 @@ static bool create_set(struct seen *m, enum unseen_cpu cpu)
         .hashes = o->hashes,
         .seed = seed_bytes(&o->seed),
         .seed_len = o->seed.len,
-        .threads = m->asks_parts ? PARTS_THREADS : 1,
+        .threads = 1,
         .cpu = cpu,
         .window = o->window,
         .key_bits = o->memory > 0 && (o->fpr == 0 || o->fpr >= SHORT_KEYS_FPR) ? 64 : 0,
@@ -168,7 +149,6 @@ bool seen_open(struct seen *m, enum unseen_cpu cpu)
 {
     const struct seen_options *o = m->o;
     m->asked = (struct asked){.path = o->path, .adds = !o->dry_run && !o->use->asks_only};
-    m->asks_parts = !o->path && can_part(m);
     m->looked = clock_milliseconds();
     if (o->path && address_is_server(o->path)) {
         return seen_open_server(m, cpu);

@@ -24,8 +24,7 @@ struct seen {
     const struct profile_options *profile;
     const struct key_options *key;
     const struct input_options *input; /* how the files of -x are read */
-    bool asks_parts;   /* the set of the run will be asked in parts; cleared if that cannot be */
-    bool wants_canons; /* the canonical forms of lines are used */
+    bool wants_canons;                 /* the canonical forms of lines are used */
 
     bool run_failed; /* set by the caller, before seen_close */
 

@@ -1,5 +1,4 @@
-# Three threads and more read in rounds and ask the set in parts: the output, the messages and the
-# exit status are those of one thread.
+# Three threads and more: the output, the messages and the exit status are those of one thread.
 # Label: threads
 . "$(dirname "$0")/lib/common.bash"
 
@@ -77,13 +76,6 @@ for j in 1 3 8; do
     "$UNSEEN" count -j "$j" urls odd >> "out$j"
     same "out$j" out1
 done
-
-# A set in parts has a filter for each, and each counts.
-run --stats -j 1 torn
-one=$(awk '$1 == "memory" { print $2 }' err)
-run --stats -j 3 torn
-holds [ "$(awk '$1 == "memory" { print $2 }' err)" -gt "$one" ]
-holds grep -q '^keys *2$' err
 
 has_lines() { [ "$(wc -l < "$1")" = "$2" ]; }
 # A line is answered before the next one comes, and the threads that were asked for are there.

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two threads that do the same work. A portion is what one read has brought. It is read and split,
+ * Threads that all do the same work. A portion is what one read has brought. It is read and split,
  * then its keys are made, then it is answered and written. One thread at a time reads, and one
  * thread at a time answers, both in the order of the input. Any thread makes keys.
  *
  * A thread answers the next portion if its keys are made, otherwise it reads another portion and
- * makes its keys. So if the set takes longer, one thread goes on answering, and the other one
- * makes keys ahead. If the keys take longer, both threads make keys.
+ * makes its keys. So if the set takes longer, one thread goes on answering, and the others
+ * make keys ahead. If the keys take longer, all threads make keys.
  *
  * A thread that has nothing to do sleeps. It is woken when half of the portions are free: a wake-up
- * for every portion would cost more than it brings. A thread that is awake never waits for one
- * that sleeps.
+ * for every portion would cost more than it brings. While there is work, a thread is awake; it
+ * never waits for one that sleeps.
  *
  * Before a thread waits for input, all earlier portions are answered and the outputs are written.
  *
- * Signals go to the main thread. If a signal interrupts its sleep, it wakes the other thread, which
- * may wait for input or for the reader of the output. A thread sleeps on a semaphore, because a
- * signal interrupts a wait for a semaphore but not for a condition variable. */
+ * Signals go to the main thread. If a signal interrupts its sleep, it wakes the other threads, one
+ * of which may wait for input or for the reader of the output. A thread sleeps on a semaphore,
+ * because a signal interrupts a wait for a semaphore but not for a condition variable. */
 #include "lines/loops.h"
 
 #include <errno.h>
@@ -26,8 +26,7 @@
 #include <stdlib.h>
 
 enum {
-    THREADS = 2,
-    PORTIONS = 6, /* at most BLOCKS_MAX */
+    PORTIONS_MAX = 2 * WORKERS_MAX + 2,
     PORTION_BATCHES = 8
 };
 
@@ -39,11 +38,10 @@ struct portion {
     bool has_keys; /* and can be answered */
 };
 
-struct pair;
+struct workers;
 
 struct worker {
-    struct pair *pair;
-    struct worker *other;
+    struct workers *all;
     pthread_t thread;
     bool is_main;
     struct text scratch;
@@ -52,11 +50,13 @@ struct worker {
     sem_t wake;
 };
 
-struct pair {
+struct workers {
     struct feed *feed;
     struct reader *reader;
     struct portion *portions; /* used in turn */
-    struct worker workers[THREADS];
+    size_t nportions;
+    struct worker workers[WORKERS_MAX]; /* the first one is the main thread */
+    size_t n;
 
     pthread_mutex_t lock; /* for what follows, and for `has_keys`, `sleeps` and `wanted` */
     struct worker *reading;
@@ -68,7 +68,7 @@ struct pair {
     enum feed_state state;
 };
 
-/* Interrupts a wait of the other thread. */
+/* Interrupts a wait of another thread. */
 static int wake_signal(void)
 {
     return SIGRTMIN;
@@ -81,47 +81,53 @@ static void woken(int signal_number)
 
 /* ---- What there is to do. The lock is held. -------------------------------------------------- */
 
-static bool can_answer(const struct pair *p)
+static bool can_answer(const struct workers *p)
 {
     return !p->answering && p->nanswered < p->nread &&
-           p->portions[p->nanswered % PORTIONS].has_keys;
+           p->portions[p->nanswered % p->nportions].has_keys;
 }
 
 /* True if no more than `most` portions are in use. */
-static bool can_read(const struct pair *p, uint64_t most)
+static bool can_read(const struct workers *p, uint64_t most)
 {
     return !p->reading && !p->ended && p->nread - p->nanswered <= most;
 }
 
-static bool is_over(const struct pair *p)
+static bool is_over(const struct workers *p)
 {
     return p->state != FEED_RUNS || (p->ended && p->nanswered == p->nread);
 }
 
 static bool should_wake(const struct worker *w)
 {
-    const struct pair *p = w->pair;
+    const struct workers *p = w->all;
     return can_answer(p) || is_over(p) ||
-           (w->wanted > 0 ? p->batches_answered >= w->wanted : can_read(p, PORTIONS / 2));
+           (w->wanted > 0 ? p->batches_answered >= w->wanted : can_read(p, p->nportions / 2));
 }
 
-/* Called after each change. */
-static void wake_other(struct worker *w)
+/* Called after each change, by a thread that is awake: a second one is enough for the other work
+ * that there may be. The thread that reads waits for what others answer, and must be woken, too. */
+static void wake_others(struct workers *p)
 {
-    if (w->other->sleeps && should_wake(w->other)) {
-        w->other->sleeps = false;
-        (void)sem_post(&w->other->wake); /* cannot overflow */
+    bool is_woken = false;
+    for (size_t i = 0; i < p->n; i++) {
+        struct worker *w = &p->workers[i];
+        if (w->sleeps && (!is_woken || w->wanted > 0 || is_over(p)) && should_wake(w)) {
+            w->sleeps = false;
+            is_woken = true;
+            (void)sem_post(&w->wake); /* cannot overflow */
+        }
     }
 }
 
 static void go_to_sleep(struct worker *w)
 {
-    struct pair *p = w->pair;
+    struct workers *p = w->all;
     w->sleeps = true;
     pthread_mutex_unlock(&p->lock);
     while (sem_wait(&w->wake) != 0 && errno == EINTR) {
-        if (w->is_main) {
-            (void)pthread_kill(w->other->thread, wake_signal());
+        for (size_t i = 1; w->is_main && i < p->n; i++) {
+            (void)pthread_kill(p->workers[i].thread, wake_signal());
         }
     }
     pthread_mutex_lock(&p->lock);
@@ -132,8 +138,8 @@ static void go_to_sleep(struct worker *w)
 /* Answers the next portion. */
 static void answer(struct worker *w)
 {
-    struct pair *p = w->pair;
-    const struct portion *portion = &p->portions[p->nanswered % PORTIONS];
+    struct workers *p = w->all;
+    const struct portion *portion = &p->portions[p->nanswered % p->nportions];
     enum feed_state state = FEED_RUNS;
     p->answering = true;
     pthread_mutex_unlock(&p->lock);
@@ -145,14 +151,14 @@ static void answer(struct worker *w)
     p->state = state;
     p->nanswered++;
     p->batches_answered = portion->end;
-    wake_other(w);
+    wake_others(p);
 }
 
-/* Answers, or waits until the other thread has answered, the first n batches. False if the run is
+/* Answers, or waits until others have answered, the first n batches. False if the run is
  * to stop. */
 static bool answer_first(struct worker *w, uint64_t n)
 {
-    struct pair *p = w->pair;
+    struct workers *p = w->all;
     pthread_mutex_lock(&p->lock);
     w->wanted = n;
     while (p->state == FEED_RUNS && p->batches_answered < n) {
@@ -186,8 +192,8 @@ static bool split_portion(struct reader *reader, struct portion *portion)
 /* Reads a portion and makes its keys. */
 static void read_portion(struct worker *w)
 {
-    struct pair *p = w->pair;
-    struct portion *portion = &p->portions[p->nread++ % PORTIONS];
+    struct workers *p = w->all;
+    struct portion *portion = &p->portions[p->nread++ % p->nportions];
     portion->has_keys = false;
     p->reading = w;
     pthread_mutex_unlock(&p->lock);
@@ -195,25 +201,25 @@ static void read_portion(struct worker *w)
     pthread_mutex_lock(&p->lock);
     p->reading = NULL;
     p->ended = !more;
-    wake_other(w);
+    wake_others(p);
     pthread_mutex_unlock(&p->lock);
     for (size_t i = 0; i < portion->n; i++) {
         portion->statuses[i] = identity_take(p->feed->identity, &portion->batches[i], &w->scratch);
     }
     pthread_mutex_lock(&p->lock);
     portion->has_keys = true;
-    wake_other(w);
+    wake_others(p);
 }
 
 static void *work(void *context)
 {
     struct worker *w = context;
-    struct pair *p = w->pair;
+    struct workers *p = w->all;
     pthread_mutex_lock(&p->lock);
     while (!is_over(p)) {
         if (can_answer(p)) {
             answer(w);
-        } else if (can_read(p, PORTIONS - 1)) {
+        } else if (can_read(p, p->nportions - 1)) {
             read_portion(w);
         } else {
             go_to_sleep(w);
@@ -225,21 +231,21 @@ static void *work(void *context)
 
 /* ---- While a thread reads -------------------------------------------------------------------- */
 
-static int pair_before_wait(void *context)
+static int workers_before_wait(void *context)
 {
-    struct pair *p = context;
+    struct workers *p = context;
     return answer_first(p->reading, p->reader->nbatches) ? feed_before_wait(p->feed) : INPUT_STOP;
 }
 
-static bool pair_used(void *context, uint64_t n)
+static bool workers_used(void *context, uint64_t n)
 {
-    struct pair *p = context;
+    struct workers *p = context;
     return answer_first(p->reading, n);
 }
 
 /* ---- The threads ----------------------------------------------------------------------------- */
 
-/* The other thread gets only the signals that it causes itself. */
+/* A thread gets only the signals that it causes itself. */
 static bool start_thread(struct worker *w)
 {
     static const int own_signals[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGPIPE, SIGXFSZ};
@@ -261,14 +267,14 @@ static bool start_thread(struct worker *w)
     return status == 0;
 }
 
-static void release(struct pair *p)
+static void release(struct workers *p)
 {
-    for (size_t i = 0; p->portions && i < PORTIONS; i++) {
+    for (size_t i = 0; p->portions && i < p->nportions; i++) {
         for (size_t k = 0; k < PORTION_BATCHES; k++) {
             text_release(&p->portions[i].batches[k].text);
         }
     }
-    for (size_t i = 0; i < THREADS; i++) {
+    for (size_t i = 0; i < p->n; i++) {
         text_release(&p->workers[i].scratch);
         (void)sem_destroy(&p->workers[i].wake);
     }
@@ -276,38 +282,50 @@ static void release(struct pair *p)
     pthread_mutex_destroy(&p->lock);
 }
 
-static bool start(struct pair *p)
+static void add_worker(struct workers *p)
 {
-    struct reader *reader = p->reader;
-    p->portions = calloc(PORTIONS, sizeof(*p->portions));
-    (void)pthread_mutex_init(&p->lock, NULL); /* cannot fail */
-    for (unsigned i = 0; i < THREADS; i++) {
-        struct worker *w = &p->workers[i];
-        w->pair = p;
-        w->other = &p->workers[1 - i];
-        w->is_main = i == 0;
-        (void)sem_init(&w->wake, 0, 0); /* cannot fail */
-    }
-    pthread_mutex_lock(&p->lock);
-    const bool started = p->portions && start_thread(&p->workers[1]);
-    if (started) {
-        reader->splits_only = true;
-        reader->nblocks = PORTIONS;
-        reader->wait = (struct input_wait){pair_before_wait, pair_used, p};
-    }
-    pthread_mutex_unlock(&p->lock);
-    return started;
+    struct worker *w = &p->workers[p->n];
+    *w = (struct worker){.all = p, .is_main = p->n == 0};
+    (void)sem_init(&w->wake, 0, 0); /* cannot fail */
+    p->n++;
 }
 
-bool pair_run(struct feed *f, struct reader *reader)
+/* Makes the main thread a worker, and starts others. False if there is none. */
+static bool start(struct workers *p, size_t n)
 {
-    struct pair p = {.feed = f, .reader = reader};
-    if (!start(&p)) {
+    struct reader *reader = p->reader;
+    p->nportions = 2 * n + 2;
+    p->portions = calloc(p->nportions, sizeof(*p->portions));
+    (void)pthread_mutex_init(&p->lock, NULL); /* cannot fail */
+    pthread_mutex_lock(&p->lock);
+    add_worker(p);
+    while (p->portions && p->n < n) {
+        add_worker(p);
+        if (!start_thread(&p->workers[p->n - 1])) {
+            (void)sem_destroy(&p->workers[--p->n].wake);
+            break;
+        }
+    }
+    if (p->n > 1) {
+        reader->splits_only = true;
+        reader->nblocks = p->nportions;
+        reader->wait = (struct input_wait){workers_before_wait, workers_used, p};
+    }
+    pthread_mutex_unlock(&p->lock);
+    return p->n > 1;
+}
+
+bool workers_run(struct feed *f, struct reader *reader, size_t n)
+{
+    struct workers p = {.feed = f, .reader = reader};
+    if (!start(&p, n < WORKERS_MAX ? n : WORKERS_MAX)) {
         release(&p);
         return false;
     }
     (void)work(&p.workers[0]);
-    pthread_join(p.workers[1].thread, NULL);
+    for (size_t i = 1; i < p.n; i++) {
+        pthread_join(p.workers[i].thread, NULL);
+    }
     feed_end(f, reader, p.state);
     release(&p);
     return true;
