@@ -7,23 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.core import scheduler
 
-try:
-    from scrapy.utils.asyncio import create_looping_call
-except ImportError:  # before 2.14
-    from twisted.internet.task import LoopingCall as create_looping_call
-
-try:
-    from scrapy.utils.misc import build_from_crawler
-except ImportError:  # before 2.12
-    from scrapy.utils.misc import create_instance
-
-    def build_from_crawler(objcls: Any, crawler: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """An object of the class, by its from_crawler() if it has one."""
-        return create_instance(objcls, None, crawler, *args, **kwargs)
-
-
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # with the newest
     from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import create_looping_call
+    from scrapy.utils.misc import build_from_crawler
+else:
+    try:
+        from scrapy.utils.asyncio import create_looping_call
+    except ImportError:  # before 2.14
+        from twisted.internet.task import LoopingCall as create_looping_call
+
+    try:
+        from scrapy.utils.misc import build_from_crawler
+    except ImportError:  # before 2.12
+        from scrapy.utils.misc import create_instance
+
+        def build_from_crawler(objcls, crawler, /, *args, **kwargs):
+            """An object of the class, by its from_crawler() if it has one."""
+            return create_instance(objcls, None, crawler, *args, **kwargs)
+
 
 __all__ = ["HAS_START_QUEUES", "build_from_crawler", "close_spider", "create_looping_call", "engine_slot"]
 
