@@ -268,7 +268,7 @@ run verify none.bits
 expect 0 'none.bits: good, 0 integers\n' ''
 for offset in 20 100 $(($(wc -c < fives.bits) - 1)); do
     cp fives.bits hurt.bits
-    printf '\377' | dd of=hurt.bits bs=1 seek="$offset" conv=notrunc 2> dd.err
+    flip hurt.bits "$offset"
     run verify ends.bits hurt.bits
     expect 1 'ends.bits: good, 2 integers\n' '*'
     holds grep -q '^unseen: error: hurt.bits' err

@@ -251,7 +251,7 @@ for store in "leased $odd" "-leased $odd"; do
     run serve -- "$store"
     expect 0 '*' ''
     for n in '' .1; do
-        printf '\377' | dd of="./$store.leases" bs=1 seek=9 conv=notrunc status=none
+        flip "./$store.leases" 9
         cp "./$store.leases" before
         run repair -- "$store"
         expect 0 '*' '*'

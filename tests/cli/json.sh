@@ -70,7 +70,7 @@ holds grep -qE '"good":true,.*"torn_bytes":10}$' out
 cp s.unseen 'd"1.unseen'
 printf 'xxxx' | dd of='d"1.unseen' bs=1 seek=20000 conv=notrunc 2> /dev/null
 cp l.list m.list
-printf 'x' | dd of=m.list bs=1 seek=5000 conv=notrunc 2> /dev/null
+flip m.list 5000
 run verify --json 'd"1.unseen' m.list s.unseen
 expect 1 '*' '*'
 parses

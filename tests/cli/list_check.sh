@@ -164,8 +164,7 @@ for at in 5000 20 change last; do
     last) place=$(($(stat -c %s damaged.list) - 40)) ;;
     *) place=$at ;;
     esac
-    byte=$(od -An -tu1 -j "$place" -N 1 damaged.list)
-    printf "\\$(printf %o $((byte ^ 255)))" | dd of=damaged.list bs=1 seek="$place" conv=notrunc 2> /dev/null
+    flip damaged.list "$place"
     run verify damaged.list
     if [ "$at" = last ]; then
         # the end of a file is what a crash leaves: it is not obeyed, and no damage

@@ -110,7 +110,7 @@ ends exclude 2 "$seed$stale"
 size=$(stat -c %s s)
 add http://e.com/8
 add http://e.com/9
-printf X | dd of=s bs=1 seek=$((size + 60)) conv=notrunc status=none
+flip s $((size + 60))
 damage="unseen: error: s is damaged: bytes $size to $((size + 56 + 8 + 8))\nunseen: hint: unseen repair s\n"
 later
 asked check 'http://e.com/5\nhttp://e.com/8\nhttp://e.com/9\n' '1\thttp://e.com/5\n0\thttp://e.com/8\n0\thttp://e.com/9\n'

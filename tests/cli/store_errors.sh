@@ -140,7 +140,7 @@ printf 'XXXX' | put d.unseen 16384
 echo http://c/ | "$UNSEEN" -s d2.unseen > /dev/null
 echo http://d/ | "$UNSEEN" -s d2.unseen > /dev/null
 cp d2.unseen d.unseen
-printf 'X' | put d.unseen 16436
+flip d.unseen 16436
 for command in -s check add remove info recheck rewrite; do
     case $command in
     info | rewrite) run $command d.unseen ;;
@@ -186,7 +186,7 @@ expect 0 '' 'unseen: warning: t.unseen: an unfinished commit of 20 bytes was cut
 same t.unseen d2.unseen
 for place in 0 8192; do
     cp d2.unseen t.unseen
-    printf 'X' | put t.unseen $((place + 20))
+    flip t.unseen $((place + 20))
     run check t.unseen one
     expect 0 'http://a/\nhttp://b/\n' 'unseen: warning: t.unseen: one of its two headers is damaged, the other is good\n'
     run -x t.unseen one

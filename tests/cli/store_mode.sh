@@ -36,7 +36,7 @@ seq 70000 | sed "s#^#http://f.com/#" > ./more
 run add --mode 640 big.unseen more
 expect 0 '' ''
 holds [ "$(mode big.unseen.image)" = 640 ]
-printf 'x' | dd of=big.unseen bs=1 seek=20000 conv=notrunc 2> /dev/null
+flip big.unseen 20000
 run repair big.unseen
 expect 0 '*' '*'
 holds [ "$(mode big.unseen)" = 640 ]

@@ -401,8 +401,8 @@ static void check_sized(double fpr, uint64_t capacity, unsigned nasked)
     CHECK_EQ(grow(&value, capacity, 5, &nnew), capacity);
     CHECK_EQ(grow(&plain, capacity, 5, &nnew), capacity);
     const struct unseen_small_stats stats = stats_of(value);
-    CHECK(stats.nlayers == 1 && stats.len < 0.95 * (double)stats_of(plain).len);
-    CHECK(stats.len <= (double)capacity * (log2(1 / fpr) + 3.2) / 8);
+    CHECK(stats.nlayers == 1 && (double)stats.len < 0.95 * (double)stats_of(plain).len);
+    CHECK((double)stats.len <= (double)capacity * (log2(1 / fpr) + 3.2) / 8);
     for (unsigned i = 0; i < nasked; i++) {
         const struct unseen_key key = random_key(&state);
         uint8_t verdict;

@@ -85,6 +85,13 @@ same() {
     cmp -s "$1" "$2" || complain "$1 and $2 differ: $(cmp "$1" "$2" 2>&1)"
 }
 
+# Changes a byte. One that is random may already be whatever else a test would put there.
+flip() { # FILE OFFSET
+    local byte
+    byte=$(od -An -tu1 -j "$2" -N 1 "$1")
+    printf "\\$(printf %o $((byte ^ 255)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
 # The command must succeed.
 holds() {
     tests_run=$((tests_run + 1))
