@@ -43,7 +43,7 @@ case ${1-} in
     exit 2
     ;;
 esac
-install_missing $cross_packages $planner_packages $deb_packages pandoc mandoc \
+install_missing $cross_packages $planner_packages $deb_packages mandoc \
     python3-venv libunistring-dev qemu-user
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
