@@ -134,7 +134,7 @@ static const struct command {
      "Takes a step of a merge as the primary did; for replicas and AOF files only", "O(1)"},
     {"UNSEEN.LOAD", load_unseen, EFFECT, -3, "key which data...",
      "Takes frames of a rewritten AOF; for replicas and AOF files only", "O(N)"},
-    {"UNSEEN.CREATE", apply_create, EFFECT, 3, "key settings",
+    {"UNSEEN.CREATE", apply_create, EFFECT, -3, "key settings [own]",
      "Creates a key as the primary did; for replicas and AOF files only", "O(1)"},
     {"UNSEEN.APPLY", apply_changes, EFFECT, -4, "key operation keys [now:int] [max:int]",
      "Changes a key as the primary did; for replicas and AOF files only", "O(N)"},

@@ -31,7 +31,7 @@ int apply_create(struct server_ctx *ctx, struct server_string **argv, int argc)
     struct server_key *key;
     struct value *value;
     size_t len;
-    if (argc != 3) {
+    if (argc != 3 && argc != 4) {
         return server.WrongArity(ctx);
     }
     const char *data = server.StringPtrLen(argv[2], &len);
@@ -41,6 +41,9 @@ int apply_create(struct server_ctx *ctx, struct server_string **argv, int argc)
     }
     const enum found found =
         key_open(ctx, argv[1], SERVER_READ | SERVER_WRITE, settings.family, &key, &value);
+    if (found == MISSING && argc == 4) {
+        take_secret(ctx, &settings); /* before the effect, which says whose secret it is */
+    }
     if (found == MISSING) {
         status = key_create(ctx, key, argv[1], &settings, &value);
     }
@@ -48,7 +51,6 @@ int apply_create(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (found != MISSING) {
         return reply_error(ctx, ERROR_EXISTS);
     }
-    take_secret(ctx, &settings);
     return status == UNSEEN_OK ? server.ReplyWithSimpleString(ctx, "OK")
                                : reply_error(ctx, ERROR_NOT_CREATED);
 }

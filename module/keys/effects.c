@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "keys/effects.h"
 
+#include <string.h>
+
 #include <unseen.h>
 
+#include "server/config.h"
 #include "value/checksum.h"
 
 enum {
@@ -50,8 +53,13 @@ void effects_init(void)
 void effect_create(struct server_ctx *ctx, struct server_string *name, const struct value *value)
 {
     uint8_t buf[SETTINGS_MAX];
-    const size_t len = settings_encode(&value_recipe(value)->settings, buf);
-    (void)server.Replicate(ctx, "UNSEEN.CREATE", "sb", name, (const char *)buf, len);
+    const struct settings *s = &value_recipe(value)->settings;
+    const size_t len = settings_encode(s, buf);
+    if (memcmp(s->seed, config.seed, SEED_LEN) == 0) {
+        (void)server.Replicate(ctx, "UNSEEN.CREATE", "sbc", name, (const char *)buf, len, "OWN");
+    } else { /* BF.INSERT with SEED */
+        (void)server.Replicate(ctx, "UNSEEN.CREATE", "sb", name, (const char *)buf, len);
+    }
 }
 
 void effect_begin(struct effect *effect, struct server_ctx *ctx, struct server_string *name,

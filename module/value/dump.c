@@ -18,7 +18,8 @@ enum {
     TAG_LEASES = 'L',
     TAG_END = 'Z',
     LEASE_LEN = 16 + 8,
-    LEASES_MAX = 2048, /* in a frame */
+    LEASES_MAX = 2048,     /* in a frame */
+    ENTRIES_MAX = 1 << 16, /* that a frame looks at: most may be free */
     CURSOR_BITS = 52,
     SLACK = (2 << 20) + 65536, /* a set rounds to 2 MiB, and needs some memory beside its filter; */
     SLACK_PART = 64,           /* an import needs some for each piece */
@@ -72,19 +73,20 @@ static size_t put_set(const struct value *value, uint64_t *cursor, uint8_t *buf)
     return status == UNSEEN_OK && len > 0 ? 1 + len : 0;
 }
 
-/* Writes the leases from entry *i on. Returns their bytes, and 0 after the last lease. */
+/* Writes the leases from entry *i on, perhaps none. Returns their bytes, and 0 after the last entry. */
 static size_t put_leases(const struct lease_table *leases, uint64_t *i, uint8_t *buf)
 {
+    const uint64_t last = *i + ENTRIES_MAX;
     size_t len = 1;
     buf[0] = TAG_LEASES;
-    for (; *i < leases->end && len <= (LEASES_MAX - 1) * LEASE_LEN; ++*i) {
+    for (; *i < leases->end && *i < last && len <= (LEASES_MAX - 1) * LEASE_LEN; ++*i) {
         const struct lease *lease = lease_table_at(leases, *i);
         put_le(buf + len, lease->key.hi, 8);
         put_le(buf + len + 8, lease->key.lo, 8);
         put_le(buf + len + 16, (uint64_t)lease->until, 8);
         len += lease->until > 0 ? LEASE_LEN : 0; /* 0: the entry is free */
     }
-    return len > 1 ? checksum_append(buf, len) : 0;
+    return len > 1 || *i < leases->end ? checksum_append(buf, len) : 0;
 }
 
 size_t dump_frame(const struct value *value, int64_t *position, uint8_t *buf)

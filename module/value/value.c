@@ -449,9 +449,10 @@ enum unseen_status value_remove(struct value **value, struct unseen_key key, uin
         const struct unseen_allocator allocator = memory_small_allocator(budget);
         return unseen_small_remove(small_of(value), key, verdict, &allocator);
     }
-    /* A note of a queue may pass MAXBYTES. Without room for it a set would have another queue than
-     * its replica, which has no limit. */
-    (*value)->memory.budget = has_window(*value) ? (struct budget){0, 0, false} : *budget;
+    /* A removal may pass MAXBYTES for a moment: a note of a queue, or smaller blocks beside those
+     * that they replace. Without room for them a set would be another one than its replica, which
+     * has no limit, and a small set in a chain would keep the key. */
+    (*value)->memory.budget = (struct budget){0, 0, false};
     const enum unseen_status status = unseen_set_remove_keys((*value)->set, &key, 1, verdict, NULL);
     (*value)->nremoved += status == UNSEEN_OK && *verdict == UNSEEN_SEEN;
     return status;

@@ -673,13 +673,14 @@ static void chain_count_remove(struct unseen__filter *filter, const struct unsee
                                size_t n, uint8_t *verdicts)
 {
     struct chain *l = chain_from(filter);
-    struct unseen__filter *rest = l->filters[PART_COMPACT];
     for (size_t i = 0; i < n; i++) {
+        struct unseen__filter *rest = l->filters[PART_COMPACT];
         verdicts[i] = UNSEEN_NEW;
         if (stashed_repeats(l, keys[i]) == 0 && small_has(l, keys[i])) {
             (void)unseen_small_remove(&l->small, keys[i], &verdicts[i], &l->allocator);
         } else if (rest) {
             rest->ops->remove(rest, &keys[i], 1, &verdicts[i]);
+            drop_empty_rest(l);
         }
     }
 }

@@ -861,7 +861,7 @@ static enum unseen_status check_value(const uint8_t *bytes, size_t len)
     read_head(&small, bytes);
     const bool has_layers = is_layered(small.form);
     if (small.nlayers == 0 || small.nlayers > (has_layers ? SMALL_LAYERS_MAX : 1) ||
-        small.code < (has_layers ? 2 : 0) || /* a promise of 1 or more */
+        (has_layers && !(promise_of(small.code, small.counts) < 1)) ||
         small.code > (has_layers ? SMALL_CODE_MAX : PREFIXES_LOG_RUNS_MAX) ||
         (has_layers && (size_t)1 << log_runs_of(&small, small.nlayers - 1) > SMALL_RUNS_MAX) ||
         (small.counts && !has_layers) || small.nrepeats > REPEATS_MAX) {

@@ -83,6 +83,25 @@ class Secret(unittest.TestCase):
             each("UNSEEN.ADD", "new", "http://e.example/new")
             self.assertEqual(each("UNSEEN.MERGE", "new", "old0", "old1"), b"OK")
 
+    def test_none_from_a_key(self):
+        """The secret of one key, which a client has named, is neither the replica's nor that of a restart from an AOF."""
+        known = bytes(range(100, 116))
+        primary = Server("--appendonly", "yes", module_arguments=("dialect", "valkey"))
+        self.addCleanup(primary.end)
+        call = raw_client(primary)
+        replica, answer = self.start("dialect", "valkey")
+        follow(primary, replica)
+        call("BF.ADD", "own", "a")
+        call("BF.INSERT", "named", "SEED", known + bytes(16), "ITEMS", "a")
+        wait_for_replica(primary, replica)
+        answer("REPLICAOF", "NO", "ONE")
+        primary.restart()
+        for each in answer, raw_client(primary):
+            each("BF.ADD", "later", "a")
+            self.assertIn(known, each("DUMP", "named"))
+            self.assertNotIn(known, each("DUMP", "later"))
+            self.assertEqual(each("DUMP", "later"), each("DUMP", "own"))
+
     def test_restart(self):
         """The secret is beside the first set of a file, also of a full sync, whoever made that set."""
         _, foreign = self.start()

@@ -8,7 +8,7 @@ from random import Random
 
 import redis
 
-from server import Case, Server, raw_client, wait_for
+from server import Case, Server, follow, raw_client, wait_for, wait_for_replica
 
 SIZES = [0, 1, 10, 64, 65, 320, 1000, 1345, 7100, 21000, 23000]
 
@@ -360,3 +360,19 @@ class Limits(unittest.TestCase):
             finally:
                 server.end()
                 replica.end()
+
+    def test_removals_at_the_limit(self):
+        """Where MAXBYTES has no room for another block, a removal takes place all the same, and is the replica's, too."""
+        server, replica = Server(module_arguments=("maxbytes", "120000")), Server()
+        self.addCleanup(replica.end)
+        self.addCleanup(server.end)
+        call, answer = raw_client(server), raw_client(replica)
+        follow(server, replica)
+        call("CF.RESERVE", "c", 20000)
+        n = 0
+        while all(answered == 1 for answered in call("CF.INSERT", "c", "ITEMS", *range(n, n + 1000))):
+            n += 1000
+        self.assertGreater(n, 15000)
+        self.assertEqual([call("CF.DEL", "c", i) for i in range(2000)], [1] * 2000)
+        wait_for_replica(server, replica)
+        self.assertEqual(answer("DEBUG", "DIGEST"), call("DEBUG", "DIGEST"))
