@@ -1190,12 +1190,13 @@ bool fake_save(int db, struct fake_text key, struct fake_stream *stream_out)
 bool fake_save_beside(struct fake_stream *stream_out)
 {
     struct server_io io = {.stream = stream_out};
-    const struct entry *e = entries[0];
+    const struct entry *e = NULL;
     stream_out->n = 0;
-    while (e < entries[0] + NDBS * NKEYS && e->type != MODULE) {
-        e++;
+    for (size_t i = 0; i < NDBS * NKEYS && !e; i++) {
+        const struct entry *key = &entries[i / NKEYS][i % NKEYS];
+        e = key->type == MODULE ? key : NULL;
     }
-    if (e == entries[0] + NDBS * NKEYS) {
+    if (!e) {
         return false;
     }
     fire(SERVER_EVENT_PERSISTENCE, 0);

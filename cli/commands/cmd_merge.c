@@ -332,7 +332,7 @@ static bool open_out(struct merge *m)
     const struct unseen_store_options options = {.size = sizeof(options),
                                                  .mode = UNSEEN_STORE_DRAFT,
                                                  .like = first,
-                                                 .capacity = has_limit ? 0 : merge_capacity(first),
+                                                 .capacity = has_limit ? 1 : merge_capacity(first),
                                                  .cpu = m->cpu,
                                                  .file_mode = o->seen.file_mode,
                                                  .window = o->seen.window,

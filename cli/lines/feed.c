@@ -137,7 +137,7 @@ void feed_run(struct feed *f)
     const unsigned allowed = count_allowed(f->input->threads);
     const unsigned threads = f->input->threads > 0 || allowed < 2 ? allowed : 2;
     /* With two threads the reader decodes the first file: no processor would be left for more. */
-    reader.most_ahead = allowed > 1 ? allowed : 0;
+    reader.most_ahead = allowed > 1 && !f->input->has_limit ? allowed : 0;
     reader.nlooked = allowed > 2 ? 0 : 1;
     f->first = first_file(f) + nread;
     f->failed = false;

@@ -43,6 +43,7 @@ struct input {
     unsigned window_log_most; /* of the options; the thread of `ahead` may have less */
     unsigned window_log;
     bool has_own_place;  /* opened ahead: nread says where to read, not the descriptor */
+    struct stat st;      /* of the file, when it was opened ahead */
     uint64_t given;      /* bytes that a thread gave; or, without it, that are to be passed over */
     struct ahead *ahead; /* NULL, or the thread that uses what follows */
     uint64_t nread;      /* bytes read from the file so far */
@@ -375,7 +376,7 @@ struct input *input_open_ahead(const char *name, const struct input_options *o)
         return NULL;
     }
     in->fd = open_named(in);
-    if (in->fd < 0 || !is_coded(in->fd)) {
+    if (in->fd < 0 || fstat(in->fd, &in->st) != 0 || !is_coded(in->fd)) {
         input_close(in);
         return NULL;
     }
@@ -391,6 +392,14 @@ struct input *input_open_ahead(const char *name, const struct input_options *o)
         return NULL;
     }
     return in;
+}
+
+bool input_is_current(const struct input *in)
+{
+    struct stat st;
+    return stat(in->name, &st) == 0 && st.st_dev == in->st.st_dev && st.st_ino == in->st.st_ino &&
+           st.st_size == in->st.st_size && st.st_mtim.tv_sec == in->st.st_mtim.tv_sec &&
+           st.st_mtim.tv_nsec == in->st.st_mtim.tv_nsec;
 }
 
 bool input_begin_turn(struct input *in)

@@ -30,6 +30,7 @@ struct input_options {
     uint64_t max_line;   /* 0: any length */
     unsigned window_log; /* compressed data may take windows of 2^window_log bytes; 0: 2^27 */
     unsigned threads;    /* 0: choose */
+    bool has_limit;      /* of memory: no file is decoded ahead */
     /* NULL, or the files are read twice: what the second reading needs (reread.h). Set by a
      * command. */
     struct reread *reread;
@@ -58,6 +59,9 @@ struct input *input_open(const char *name, struct input_wait wait, const struct 
 /* Opens the file `name` before its turn, if it is a regular file of coded bytes, and starts a
  * thread that decodes it. NULL: it is something else, or that failed; input_open says why. */
 struct input *input_open_ahead(const char *name, const struct input_options *o);
+
+/* False if the file that was opened ahead has changed since, or its name leads to another one. */
+bool input_is_current(const struct input *in);
 
 /* The turn of a file that was opened ahead has come. False if it cannot be read, which has been
  * reported. */

@@ -510,6 +510,10 @@ static void look_ahead(struct reader *r)
 static struct input *next_input(struct reader *r)
 {
     struct input *in = r->nlooked > r->nopened ? r->ahead[r->nopened % INPUTS_AHEAD_MAX] : NULL;
+    if (in && !input_is_current(in)) {
+        input_close(in);
+        in = NULL;
+    }
     if (!in) {
         return input_open(*r->names, r->wait, r->options);
     }

@@ -377,6 +377,7 @@ static bool parse_files(struct options *o, int nwords, char **words)
     const struct command *command = o->command;
     o->input.files = (const char *const *)words;
     o->input.nfiles = (size_t)nwords;
+    o->input.has_limit = o->seen.memory > 0;
     if ((command->bit & COMMAND_ON_STORE) && o->input.nfiles > 0) {
         o->seen.path = *o->input.files++;
         o->input.nfiles--;

@@ -73,7 +73,8 @@ static size_t put_set(const struct value *value, uint64_t *cursor, uint8_t *buf)
     return status == UNSEEN_OK && len > 0 ? 1 + len : 0;
 }
 
-/* Writes the leases from entry *i on, perhaps none. Returns their bytes, and 0 after the last entry. */
+/* Writes the leases from entry *i on, perhaps none. Returns their bytes, and 0 after the last
+ * entry. */
 static size_t put_leases(const struct lease_table *leases, uint64_t *i, uint8_t *buf)
 {
     const uint64_t last = *i + ENTRIES_MAX;

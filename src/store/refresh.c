@@ -166,8 +166,7 @@ static enum unseen_status look(const struct unseen_store *store, bool *is_anew_o
         return UNSEEN_OK;
     }
     enum unseen_status status = check_last(log, file.size, &goes_on, error);
-    if (status == UNSEEN_OK && goes_on && store->sweep.in_parts &&
-        unseen__sweep_is_full(store, REOPEN_SHARE)) {
+    if (status == UNSEEN_OK && goes_on && unseen__sweep_is_full(store, REOPEN_SHARE)) {
         return check_image(store, is_anew_out, error); /* a new one has the recent keys */
     }
     *is_anew_out = !goes_on || is_too_small(store, file.size > log->end ? file.size - log->end : 0);

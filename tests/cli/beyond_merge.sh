@@ -105,4 +105,10 @@ for into in '' --into; do
         has_all all.unseen 3599900 lines1 lines2
     done
 done
+
+# The capacity of the first input decides nothing.
+echo a | "$UNSEEN" add --capacity 50000000 roomy.unseen -
+echo b | "$UNSEEN" add --like roomy.unseen small.unseen -
+run merge --memory 32M two.unseen roomy.unseen small.unseen
+expect 0 '' ''
 finish

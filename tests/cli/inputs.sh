@@ -95,7 +95,7 @@ fi
 # A file that nobody writes holds up what comes after it only. That is decoded meanwhile; text is not
 # opened, nor is anything with one thread.
 mkfifo held
-has_open() { ls -l "/proc/$pid/fd" | grep -q "/$1\$"; }
+has_open() { readlink "/proc/$pid/fd"/* | grep -q "/$1\$"; }
 has_all() { [ "$(wc -l < out)" = "$1" ]; }
 head -n 100 all | awk '!seen[$0]++' > few
 gzip -c few > few.gz
@@ -124,4 +124,20 @@ ended() {
 eventually ended
 wait "$pid"
 holds [ $? = 143 ]
+
+# A file that was opened ahead and has grown, or is another one, at its turn is read as it is then.
+for change in '>>' '> other && mv other'; do
+    rm -f turn
+    mkfifo turn
+    echo begin | gzip > later.gz
+    "$UNSEEN" -j 2 turn later.gz > out &
+    pid=$!
+    exec 3> turn
+    echo first >&3
+    eventually [ -s out ]
+    eval "echo end | gzip $change later.gz"
+    exec 3>&-
+    wait "$pid"
+    holds grep -qx end out
+done
 finish
