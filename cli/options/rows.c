@@ -529,7 +529,8 @@ static const struct option_row rows[] = {
      "take SIZE of memory at most for the set of a store",
      BYTES("SIZE", "a number of bytes from 32M up", "2G", seen.memory, 32 << 20, (uint64_t)1 << 56),
      .more = "The findings are those without the option. STORE.image is compared with the store part by part, and STORE is "
-             "read once for each half of SIZE that the image has. The program itself takes up to 24 MiB beside SIZE."},
+             "read once for each half of SIZE that the image has. The program itself takes up to 24 MiB beside SIZE. A set "
+             "without parts, as that of another filter than compact, is read whole."},
     {'n', "dry-run", COMMAND_DEDUP, "do not remember: only what -s and -x have is a repeat", FLAG(seen.dry_run),
      .does = "remembers nothing", .needs = "store exclude", .usage = "-n -s STORE FILE"},
     {'n', "dry-run", COMMAND_SERVE,
@@ -889,7 +890,8 @@ static const struct option_row rows[] = {
      "threads, up to 64 (default auto: 2, or 1 with one\nprocessor)", CALL("N", "auto or a number from 1 to 64", "2", set_threads),
      .more = "1 does everything in one thread. Otherwise N threads, at most 8, share the work of all files. Of several "
            "compressed files, the next ones are decoded meanwhile, each by another thread, which takes at most 32 MiB: "
-           "N files at once, with auto one for each processor, at most 8. From 3 on the first file, too, has such a thread."},
+           "N files at once, with auto one for each processor, at most 8. From 3 on the first file, too, has such a thread. "
+           "With --memory there is none."},
     {.group = "Other programs' protocols"},
     {0, "protocol", COMMAND_SERVE,
      "answer another program, from what STORE has: squid,\nsquid-rewrite, postfix-policy, tcp-table, socketmap or\n"

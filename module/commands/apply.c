@@ -34,14 +34,18 @@ int apply_create(struct server_ctx *ctx, struct server_string **argv, int argc)
     if (argc != 3 && argc != 4) {
         return server.WrongArity(ctx);
     }
+    const bool is_own = argc == 4 && parse_is(argv[3], "OWN");
     const char *data = server.StringPtrLen(argv[2], &len);
+    if (argc == 4 && !is_own) {
+        return reply_error(ctx, ERROR_EFFECT);
+    }
     enum unseen_status status = settings_decode(&settings, (const uint8_t *)data, len);
     if (status != UNSEEN_OK) {
         return reply_error(ctx, status == UNSEEN_ERR_VERSION ? ERROR_DATA_VERSION : ERROR_EFFECT);
     }
     const enum found found =
         key_open(ctx, argv[1], SERVER_READ | SERVER_WRITE, settings.family, &key, &value);
-    if (found == MISSING && argc == 4) {
+    if (found == MISSING && is_own) {
         take_secret(ctx, &settings); /* before the effect, which says whose secret it is */
     }
     if (found == MISSING) {

@@ -667,8 +667,8 @@ static enum unseen_status chain_count_add_absent(struct unseen__filter *filter,
     return status;
 }
 
-/* The small set cannot refuse: what it shrinks to is smaller, and without memory for that the key
- * stays, and no count is too small. */
+/* Without memory for the smaller block that takes the place of a small set, the key stays, and the
+ * verdict says that nothing was removed: no key is lost, and no count is too small. */
 static void chain_count_remove(struct unseen__filter *filter, const struct unseen_key *keys,
                                size_t n, uint8_t *verdicts)
 {
