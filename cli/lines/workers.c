@@ -290,7 +290,7 @@ static void add_worker(struct workers *p)
     p->n++;
 }
 
-/* Makes the main thread a worker, and starts others. False if there is none. */
+/* Makes the main thread a worker, and starts the others. False if no other thread starts. */
 static bool start(struct workers *p, size_t n)
 {
     struct reader *reader = p->reader;

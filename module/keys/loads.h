@@ -7,9 +7,9 @@
  * client has gone still counts.
  *
  * The module sends each frame to replicas and the AOF at once, and the last frame costs what the
- * others cost. But a file or a full sync does not hold a client's unfinished load. If the server
- * has forked a child to write one meanwhile, or a replica came or went, or there was no set, the
- * module sends the whole value at the end, in steps. */
+ * others cost. But a file or a full sync does not hold a client's unfinished load. The module
+ * sends the whole value at the end, in steps, if the server has forked a child meanwhile to write
+ * a file, if a replica came or went, or if there was no set. */
 #ifndef UNSEEN_MODULE_LOADS_H
 #define UNSEEN_MODULE_LOADS_H
 

@@ -45,7 +45,7 @@ void type_note_refusal(enum unseen_status status)
 
 static bool is_first_of_file; /* the next value that is saved */
 
-/* A child that saves hears of it, too. DUMP is no such event. */
+/* The event comes before each RDB file, also in a child that writes one, and not before a DUMP. */
 static void hear_of_saves(struct server_ctx *ctx, struct server_event event, uint64_t subevent,
                           void *data)
 {
